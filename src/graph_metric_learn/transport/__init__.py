@@ -1,0 +1,20 @@
+"""Measures → curves → distances. Knows nothing of graphs or labels."""
+
+from .curves import Curves, curves
+from .distances import pw_distance, rpw_distance, sw_distance
+from .means import mean_curve
+from .pairwise import iter_distances, kneighbors, pairwise_distances
+from .vectors import curve_vectors
+
+__all__ = [
+    "Curves",
+    "curve_vectors",
+    "curves",
+    "iter_distances",
+    "kneighbors",
+    "mean_curve",
+    "pairwise_distances",
+    "pw_distance",
+    "rpw_distance",
+    "sw_distance",
+]

@@ -1,0 +1,292 @@
+"""All squared distances between many curves, exactly, at the speed of a matrix product.
+
+With d² = |u|² + |v|² − 2 <u, v> only inner products of curves are needed. A curve of n equal steps is constant on the
+cells of the n-grid, so against a curve of m >= n steps only the m-curve's averages on that grid matter. Curves are
+grouped by size: for each size n, one product of (curves of n steps) by (averages of the curves of at least n steps).
+
+The product loses digits where two curves nearly coincide, so such pairs are walked directly (see `walks`). Curves with
+steps of unequal lengths share no grid: they are walked throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from .curves import Curves
+from .grids import cell_averages
+from .walks import contiguous_array, walk_pairs
+
+_AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
+_PAIRS = 2**21  # pairs walked between two updates of the progress bar
+# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1.5e-5 of the scale of the
+# data in float32) and the pair is walked.
+_NEAR = {torch.float32: 1e-4, torch.float64: 1e-6}
+
+
+def squared_distances(u: Curves, v: Curves | None = None, *, progress: bool | None = False) -> Tensor:
+    """Squared distances of all curves of u to all of v [N, M], or within u: symmetric, 0 on the diagonal."""
+    u, v = centred(u, v)
+    pairs = len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v)
+    with progress_bar(pairs, progress) as bar:
+        return _squared(u, v, bar)
+
+
+def row_blocks(
+    u: Curves, v: Curves | None, block_bytes: int, *, progress: bool | None = False
+) -> Iterator[tuple[np.ndarray, Tensor]]:
+    """Blocks of rows of the matrix of squared distances: (which rows [R], their entries [R, M]), in order of size."""
+    u, v = centred(u, v)
+    width = len(u if v is None else v)
+    with progress_bar(len(u) * width, progress) as bar:
+        for rows in _row_chunks(u, width, block_bytes):
+            if v is None and len(rows) == len(u):
+                yield np.arange(len(u)), _squared(u, None, bar)
+            else:
+                yield rows, _squared(u[rows], u if v is None else v, bar)
+
+
+def fill_symmetric(u: Curves, out: Any, finish: Any, block_bytes: int, *, progress: bool | None = False) -> None:
+    """Writes finish(squared distances) within u to `out` [N, N], holding only a block of rows at a time."""
+    u, _ = centred(u, None)
+    with progress_bar(len(u) * (len(u) - 1) // 2, progress) as bar:
+        done = 0
+        by_size = np.argsort(u.sizes, kind="stable")
+        for rows in _row_chunks(u, len(u), block_bytes):
+            done += len(rows)
+            rest = by_size[done:]
+            out[np.ix_(rows, rows)] = finish(_squared(u[rows], None, bar))
+            if len(rest):
+                block = finish(_squared(u[rows], u[rest], bar))
+                out[np.ix_(rows, rest)] = block
+                out[np.ix_(rest, rows)] = block.T
+
+
+def nearest(
+    u: Curves, v: Curves | None, k: int, block_bytes: int, *, progress: bool | None = False
+) -> tuple[Tensor, Tensor]:
+    """The k smallest squared distances of each curve of u and whose they are [N, k]; without v, not its own."""
+    best = u.values.new_empty(len(u), k)
+    where = torch.empty(len(u), k, dtype=torch.int64, device=u.values.device)
+    with torch.no_grad():
+        for rows, block in row_blocks(u, v, block_bytes, progress=progress):
+            at = torch.from_numpy(rows).to(block.device)
+            best[at], where[at] = _smallest(block, k, at if v is None else None)
+    return best, where
+
+
+def centred(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
+    """Both sides moved so that the mean of u's values is 0: distances stay, digits are gained."""
+    centre = u.values.detach().mean(0, dtype=torch.float64)
+
+    def moved(side: Curves) -> Curves:
+        return replace(side, values=(side.values - centre).to(side.values.dtype))
+
+    return moved(u), None if v is None else moved(v)
+
+
+def progress_bar(total: int, progress: bool | None) -> Any:
+    """A bar that counts pairs. None: only on a terminal, and only when the work is long."""
+    return tqdm(
+        total=total,
+        unit="pair",
+        unit_scale=True,
+        desc="distances",
+        leave=False,
+        disable=None if progress is None else not progress,
+        delay=3 if progress is None else 0,
+    )
+
+
+def _row_chunks(u: Curves, width: int, block_bytes: int) -> Iterator[np.ndarray]:
+    """Rows in order of size, as many at a time as fit into block_bytes: rows of a block then share most of the work."""
+    by_size = np.argsort(u.sizes, kind="stable")
+    step = max(1, int(block_bytes // max(1, width * u.values.element_size())))
+    for lo in range(0, len(by_size), step):
+        yield by_size[lo : lo + step]
+
+
+def _squared(u: Curves, v: Curves | None, bar: Any) -> Tensor:
+    """The matrix for centred curves, by the engine that fits them."""
+    compiled = u.compiled and (v is None or v.compiled)
+    if u.steps is not None or (v is not None and v.steps is not None):
+        return (_walk_compiled if compiled else _walk_all)(u, v, bar)
+    order = np.argsort(u.sizes, kind="stable")
+    order2 = order if v is None else np.argsort(v.sizes, kind="stable")
+    u, v = u[order], None if v is None else v[order2]
+    engine = _Compiled(u, v) if compiled else _Torch(u, v)
+    sizes, sizes2 = u.sizes, (u if v is None else v).sizes
+    for n, lo, hi in _groups(sizes):  # rows of n steps, columns of at least as many
+        start = lo if v is None else int(np.searchsorted(sizes2, n))
+        engine.fill(n, slice(lo, hi), slice(start, len(sizes2)))
+        bar.update((hi - lo) * (len(sizes2) - start) - (0 if v else (hi - lo) * (hi - lo + 1) // 2))
+    for n, lo, hi in _groups(sizes2) if v is not None else ():  # the rest: columns of n steps, rows of more
+        start = int(np.searchsorted(sizes, n, side="right"))
+        engine.fill(n, slice(start, len(sizes)), slice(lo, hi))
+        bar.update((len(sizes) - start) * (hi - lo))
+    return engine.result(np.argsort(order), np.argsort(order2))
+
+
+def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int, int]]:
+    """(value, start, end) of each run of equal values."""
+    values, starts = np.unique(ascending, return_index=True)
+    yield from zip(values.tolist(), starts.tolist(), [*starts[1:].tolist(), len(ascending)], strict=True)
+
+
+def _pieces(where: slice, width: int) -> Iterator[slice]:
+    for lo in range(where.start, where.stop, width):
+        yield slice(lo, min(lo + width, where.stop))
+
+
+class _Side(NamedTuple):
+    """What the kernels need of curves with equal steps."""
+
+    values: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+    norms: np.ndarray
+
+    def some(self, which: slice) -> _Side:
+        return _Side(self.values, self.starts[which], self.sizes[which], self.norms[which])
+
+
+class _Compiled:
+    """Blocks on the CPU: all but the products are compiled loops. Curves come sorted by size."""
+
+    def __init__(self, u: Curves, v: Curves | None) -> None:
+        from . import kernels
+
+        self.kernels = kernels
+        self.near = _NEAR[u.values.dtype]
+        self.width = u.values.shape[1] * u.values.shape[2]
+        self.u = self._side(u)
+        self.v = self.u if v is None else self._side(v)
+        self.same = v is None
+        self.out = u.values.new_empty(len(u), len(self.v.sizes))
+
+    def _side(self, curves: Curves) -> _Side:
+        values = contiguous_array(curves.values)
+        norms = np.empty(len(curves))
+        self.kernels.squared_norms(values, curves.offsets, curves.sizes, norms)
+        return _Side(values, curves.offsets[:-1], curves.sizes, norms)
+
+    def _averages(self, side: _Side, which: slice, n: int) -> Tensor:
+        values = side.values.reshape(-1, self.width)
+        starts, sizes = side.starts[which], side.sizes[which]
+        if sizes[-1] == n:  # all of n steps: their own averages, and one after the other
+            rows = values[starts[0] : starts[0] + n * len(starts)]
+            return torch.from_numpy(rows.reshape(len(starts), n * self.width))
+        out = np.empty((len(starts), n * self.width), dtype=values.dtype)
+        self.kernels.cell_averages(values, starts, sizes, n, out)
+        return torch.from_numpy(out)
+
+    def fill(self, n: int, rows: slice, cols: slice) -> None:
+        """A block of the matrix; all rows, or all columns, are of n steps, the others of as many or more."""
+        step = max(1, _AVERAGES // (n * self.width))
+        for some_rows in _pieces(rows, step):
+            left = self._averages(self.u, some_rows, n)
+            for some_cols in _pieces(cols, step):
+                block = self.out[some_rows, some_cols]
+                torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
+                triangle = some_rows.start - some_cols.start + 1 if self.same else -len(self.out)
+                self.kernels.finish(
+                    block.numpy(), self.near, n, triangle, *self.u.some(some_rows), *self.v.some(some_cols)
+                )
+
+    def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
+        """The matrix in the caller's order."""
+        if self.same:
+            self.kernels.mirror(self.out.numpy())
+        self.kernels.permute(self.out.numpy(), rows, cols)
+        return self.out
+
+
+class _Torch:
+    """Blocks on any device, with gradients. Curves come sorted by size."""
+
+    def __init__(self, u: Curves, v: Curves | None) -> None:
+        self.near = _NEAR[u.values.dtype]
+        self.u, self.v, self.same = u, u if v is None else v, v is None
+        self.norms = squared_norms(u)
+        self.norms2 = self.norms if v is None else squared_norms(v)
+        self.out = u.values.new_zeros(len(u), len(self.v))
+
+    def fill(self, n: int, rows: slice, cols: slice) -> None:
+        """A block of the matrix; all rows, or all columns, are of n steps, the others of as many or more."""
+        width = self.u.values.shape[1] * self.u.values.shape[2]
+        step = max(1, 16 * _AVERAGES // (n * width))
+        for some_rows in _pieces(rows, step):
+            left = cell_averages(self.u[some_rows], n).flatten(1)
+            for some_cols in _pieces(cols, step):
+                both = self.norms[some_rows].unsqueeze(1) + self.norms2[some_cols]
+                products = left @ cell_averages(self.v[some_cols], n).flatten(1).T
+                squares = (both - products * (2.0 / (n * self.u.n_directions))).to(left.dtype)
+                near = squares.detach() <= self.near * both.detach()
+                if self.same:
+                    near = near.triu(some_rows.start - some_cols.start + 1)
+                a, b = near.nonzero(as_tuple=True)
+                if len(a):
+                    i, j = a.cpu().numpy() + some_rows.start, b.cpu().numpy() + some_cols.start
+                    squares = squares.index_put((a, b), walk_pairs(self.u, self.v, i, j).to(squares.dtype))
+                self.out[some_rows, some_cols] = squares
+
+    def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
+        """The matrix in the caller's order."""
+        out = self.out
+        if self.same:
+            right = out.triu(1)
+            out = right + right.T
+        at, at2 = (torch.from_numpy(places).to(out.device) for places in (rows, cols))
+        return out[at][:, at2]
+
+
+def squared_norms(curves: Curves) -> Tensor:
+    """|u|² of each curve [G] in float64: the mean over directions of ∫ |u|²."""
+    squares = curves.values.double().square().sum(2) * curves.lengths
+    out = squares.new_zeros(len(curves))
+    return out.index_add(0, curves.owners, squares.mean(1))
+
+
+def _walk_compiled(u: Curves, v: Curves | None, bar: Any) -> Tensor:
+    """Every pair walked, on the CPU."""
+    from . import kernels
+
+    same, v = v is None, u if v is None else v
+    out = u.values.new_zeros(len(u), len(v))
+    sides = [(contiguous_array(c.values), c.ends.detach().numpy(), c.offsets[:-1], c.sizes) for c in (u, v)]
+    for some in _pieces(slice(0, len(u)), max(1, _PAIRS // len(v))):
+        rows = np.arange(some.start, some.stop)
+        kernels.walk_block(*sides[0], *sides[1], rows, same, out.numpy())
+        bar.update(int((len(u) - 1 - rows).sum()) if same else len(rows) * len(v))
+    return out
+
+
+def _walk_all(u: Curves, v: Curves | None, bar: Any) -> Tensor:
+    """Every pair walked, on any device, with gradients."""
+    same, v = v is None, u if v is None else v
+    first, second = np.triu_indices(len(u), 1) if same else np.indices((len(u), len(v))).reshape(2, -1)
+    squares = walk_pairs(u, v, first, second).to(u.values.dtype)
+    bar.update(len(first))
+    i, j = (torch.from_numpy(side).to(squares.device) for side in (first, second))
+    out = u.values.new_zeros(len(u), len(v)).index_put((i, j), squares)
+    return out.index_put((j, i), squares) if same else out
+
+
+def _smallest(block: Tensor, k: int, own: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The k smallest entries of each row and their columns, in increasing order; own[row] is left out."""
+    if block.device.type == "cpu":
+        from . import kernels
+
+        best, where = np.empty((len(block), k), block.numpy().dtype), np.empty((len(block), k), np.int64)
+        skip = np.full(len(block), -1) if own is None else own.numpy()
+        kernels.smallest(block.numpy(), skip, best, where)
+        return torch.from_numpy(best), torch.from_numpy(where)
+    if own is not None:
+        block[torch.arange(len(block), device=block.device), own] = torch.inf
+    return torch.topk(block, k, largest=False, sorted=True)

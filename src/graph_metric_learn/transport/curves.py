@@ -1,0 +1,203 @@
+"""Curves: what a measure becomes when it is walked through along a set of directions.
+
+For a direction θ, walk through the points of μ in increasing order of <x, θ>, spending the time a_i at each point. That
+is a step function Φ_θ(μ): [0, 1) → R^c. The monotone plan between μ and ν along θ pairs the two walks at equal times:
+
+    d²(μ, ν) = mean over θ of ∫ |Φ_θ(μ)(t) − Φ_θ(ν)(t)|² dt
+
+is RPW2² (canonical axes, the whole point carried), PW2² (directions on the sphere, the whole point carried) or SW2²
+(directions on the sphere, only <x, θ> carried). The sort happens here, once per measure; all else is an L2 distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .directions import check_projections, project, sphere
+from .measures import Measures, as_measures, offsets
+from .ordering import check_ties, sort_orders
+
+METRICS = ("rpw", "pw", "sw")
+
+
+@dataclass(frozen=True)
+class Curves:
+    """G step functions for each of M directions, stored one after the other.
+
+    Attributes
+    ----------
+    values : Tensor [S, M, c]
+        The value of each step; curve g has the rows offsets[g] … offsets[g + 1] - 1.
+    sizes : ndarray [G]
+        How many steps each curve has.
+    steps : Tensor [S, M] or None
+        How long each step lasts (float64, adding up to 1 per curve and direction); None when a curve's steps are equal.
+    numpy : bool
+        Whether results go back to the caller as NumPy arrays.
+    """
+
+    values: Tensor
+    sizes: np.ndarray
+    steps: Tensor | None = None
+    numpy: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __iter__(self) -> Iterator[Curves]:
+        return (self[g : g + 1] for g in range(len(self)))
+
+    def __getitem__(self, which: slice | np.ndarray) -> Curves:
+        """The chosen curves, by slice or array of indices."""
+        if isinstance(which, slice) and which.step in (None, 1):
+            lo, hi, _ = which.indices(len(self))
+            s, e = self.offsets[lo], self.offsets[max(lo, hi)]
+            rows: Any = slice(s, e)
+        else:
+            which = np.arange(len(self))[which]
+            rows = torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which])).to(self.values.device)
+        steps = None if self.steps is None else self.steps[rows]
+        return Curves(self.values[rows], self.sizes[which], steps, self.numpy)
+
+    @property
+    def n_directions(self) -> int:
+        return self.values.shape[1]
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Where each curve starts, and the end of the last [G + 1]."""
+        return offsets(self.sizes)
+
+    @cached_property
+    def owners(self) -> Tensor:
+        """Which curve each row belongs to [S]."""
+        device = self.values.device
+        sizes = torch.as_tensor(self.sizes, device=device)
+        return torch.repeat_interleave(torch.arange(len(self), device=device), sizes, output_size=len(self.values))
+
+    @cached_property
+    def ends(self) -> Tensor:
+        """When each step ends [S, M] in float64; the last one of each curve exactly at 1."""
+        device = self.values.device
+        last = torch.as_tensor(self.offsets[1:] - 1, device=device)
+        if self.steps is None:
+            size = torch.as_tensor(self.sizes, device=device)[self.owners]
+            start = torch.as_tensor(self.offsets, device=device)[self.owners]
+            place = torch.arange(1, len(self.values) + 1, device=device) - start
+            return (place.double() / size).unsqueeze(1).expand(-1, self.n_directions).contiguous()
+        total = self.steps.double().cumsum(0)
+        before = torch.cat([torch.zeros_like(total[:1]), total[last[:-1]]])
+        is_last = torch.zeros(len(total), 1, dtype=torch.bool, device=device)
+        is_last[last] = True
+        return torch.where(is_last, torch.ones_like(total), (total - before[self.owners]).clamp(max=1.0))
+
+    @property
+    def lengths(self) -> Tensor:
+        """How long each step lasts [S, M] in float64, also where the steps are equal."""
+        if self.steps is not None:
+            return self.steps.double()
+        size = torch.as_tensor(self.sizes, device=self.values.device)[self.owners]
+        return (1.0 / size.double()).unsqueeze(1).expand(-1, self.n_directions)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled kernels apply: on the CPU, and nobody asks for a gradient."""
+        grad = self.values.requires_grad or (self.steps is not None and self.steps.requires_grad)
+        return self.values.device.type == "cpu" and not (grad and torch.is_grad_enabled())
+
+    def wrap(self, tensor: Tensor) -> Any:
+        """A result in the kind of array the caller works with."""
+        return tensor.detach().numpy() if self.numpy else tensor
+
+
+def concatenated_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The ranges starts[i] … starts[i] + lengths[i] - 1, one after the other.
+
+    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    shift = np.repeat(starts - offsets(lengths)[:-1], lengths)
+    return np.arange(len(shift)) + shift
+
+
+def build_curves(measures: Measures, projections: Tensor, *, carry: str = "points", ties: str = "canonical") -> Curves:
+    """Sorts every measure along every direction.
+
+    Parameters
+    ----------
+    measures : Measures
+        The clouds.
+    projections : Tensor [S, M]
+        Projections of all points on the directions; the points themselves for the canonical axes.
+    carry : {"points", "projections"}
+        What a walk reports at each point: all of it (c = p), or its projection (c = 1).
+    ties : {"canonical", "first"}
+        See :func:`sort_orders`.
+    """
+    order = sort_orders(measures, projections, ties)
+    values = measures.points[order] if carry == "points" else torch.gather(projections, 0, order).unsqueeze(2)
+    steps = None if measures.weights is None else measures.weights[order]
+    return Curves(values, measures.sizes, steps, measures.numpy)
+
+
+def resolve(metric: str, dim: int, n_projections: int, projections: Any, seed: Any, like: Tensor) -> tuple[Any, str]:
+    """Directions [p, M] (None: the axes) and what is carried, for a metric by name."""
+    if metric not in METRICS:
+        raise ValueError(f"unknown metric={metric!r}: use one of {', '.join(map(repr, METRICS))}")
+    if metric == "rpw":
+        if projections is not None:
+            raise ValueError('metric="rpw" sorts along the canonical axes: use metric="pw" to give projections')
+        return None, "points"
+    if projections is None:
+        projections = sphere(dim, n_projections, seed)
+    return check_projections(projections, dim, like), "points" if metric == "pw" else "projections"
+
+
+def curves(
+    measures: Any,
+    *,
+    metric: str = "rpw",
+    weights: Any = None,
+    n_projections: int = 50,
+    projections: Any = None,
+    seed: Any = None,
+    ties: str = "canonical",
+) -> Curves:
+    """Curves of a list of clouds: sorted once here, then reused for any number of distances, vectors and means.
+
+    Parameters
+    ----------
+    measures : list of arrays [n_i, p]
+        Point clouds, of any sizes.
+    metric : {"rpw", "pw", "sw"}
+        Canonical axes and whole points; random directions and whole points; random directions and projections.
+    weights : list of arrays [n_i], optional
+        Masses; uniform when None.
+    n_projections, projections, seed
+        Directions for "pw" and "sw": how many to draw and from which seed, or the directions themselves [p, M].
+        Only curves along the same directions can be compared.
+    ties : {"canonical", "first"}
+        Order of points with equal projections. "optimal" depends on the pair and has no curves.
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> rng = np.random.default_rng(0)
+    >>> walked = gml.curves([rng.normal(size=(n, 3)) for n in (4, 6, 5)])
+    >>> len(walked), tuple(walked.values.shape)
+    (3, (15, 3, 3))
+    >>> gml.pairwise_distances(walked).shape
+    (3, 3)
+    """
+    if check_ties(ties) == "optimal":
+        raise ValueError('ties="optimal" depends on both measures of a pair and has no curves: use ties="canonical"')
+    checked = as_measures(measures, weights)
+    along, carry = resolve(metric, checked.dim, n_projections, projections, seed, checked.points)
+    return build_curves(checked, project(checked.points, along), carry=carry, ties=ties)

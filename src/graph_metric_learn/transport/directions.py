@@ -1,0 +1,58 @@
+"""The directions along which clouds are sorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
+    """Directions drawn uniformly on the unit sphere of R^p, one per column [p, M].
+
+    Parameters
+    ----------
+    dim : int
+        Dimension p.
+    n_projections : int
+        How many directions, M.
+    seed : int, numpy.random.Generator or None
+        Source of randomness. None draws afresh on every call.
+
+    Examples
+    --------
+    >>> directions = sphere(3, 10, seed=0)
+    >>> directions.shape, bool(np.allclose(np.linalg.norm(directions, axis=0), 1))
+    ((3, 10), True)
+    """
+    if n_projections != int(n_projections) or n_projections < 1:
+        raise ValueError(f"n_projections must be a positive whole number, got {n_projections!r}")
+    drawn = np.random.default_rng(seed).normal(size=(dim, int(n_projections)))
+    return drawn / np.linalg.norm(drawn, axis=0)
+
+
+def check_projections(projections: Any, dim: int, like: Tensor) -> Tensor:
+    """The caller's directions [p, M] as a tensor of the points' type and device."""
+    given = projections if isinstance(projections, Tensor) else torch.from_numpy(np.array(projections, dtype=float))
+    if given.ndim != 2 or given.shape[0] != dim or given.shape[1] == 0:
+        raise ValueError(f"projections has shape {tuple(given.shape)}, expected ({dim}, M): one direction per column")
+    given = given.to(like)
+    if not bool(torch.isfinite(given).all()):
+        raise ValueError("projections holds NaN or infinite numbers")
+    return given
+
+
+def project(points: Tensor, directions: Tensor | None) -> Tensor:
+    """Projections <x, θ> of all points on all directions [S, M]; on the canonical axes when None.
+
+    Added up coordinate by coordinate and not by a matrix product: a product may round a row differently depending on
+    where it stands, and the order of the points must not depend on their numbering.
+    """
+    if directions is None:
+        return points
+    total = points[:, :1] * directions[0]
+    for k in range(1, points.shape[1]):
+        total = total + points[:, k : k + 1] * directions[k]
+    return total

@@ -1,0 +1,161 @@
+"""Discrete measures: point clouds with masses, checked once on the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Array = Any  # a NumPy array or a torch tensor; what goes in decides what comes out
+
+
+@dataclass(frozen=True)
+class Measures:
+    """G discrete measures on R^p, stored one after the other.
+
+    Attributes
+    ----------
+    points : Tensor [S, p]
+        All points, S = sum of the sizes.
+    sizes : ndarray [G]
+        How many points each measure has. Always in host memory: the structure is known without asking the device.
+    weights : Tensor [S] or None
+        Masses, adding up to 1 in each measure; None when every point of a measure has the same mass.
+    numpy : bool
+        Whether the caller's arrays were NumPy's, and so the results should be.
+    """
+
+    points: Tensor
+    sizes: np.ndarray
+    weights: Tensor | None = None
+    numpy: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def dim(self) -> int:
+        """Dimension p of the space the points live in."""
+        return self.points.shape[1]
+
+
+def offsets(sizes: np.ndarray) -> np.ndarray:
+    """Where each of the consecutive pieces starts, and the end of the last [G + 1].
+
+    >>> offsets(np.array([2, 3]))
+    array([0, 2, 5])
+    """
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def as_measures(
+    clouds: Sequence[Array] | Array, weights: Sequence[Array] | None = None, *, names: Sequence[str] | None = None
+) -> Measures:
+    """Checks a list of (n_i, p) arrays and puts them into one `Measures`.
+
+    Parameters
+    ----------
+    clouds : sequence of arrays [n_i, p]
+        NumPy arrays, torch tensors, or anything `numpy.asarray` takes. Integers become float64.
+    weights : sequence of arrays [n_i], optional
+        Non-negative masses that add up to 1. Uniform when None.
+    names : sequence of str, optional
+        What to call each cloud in an error message, "measure 3" by default.
+
+    Examples
+    --------
+    >>> as_measures([np.zeros((3, 2)), np.ones((4, 2))]).sizes
+    array([3, 4])
+    """
+    if isinstance(clouds, (str, bytes)) or not hasattr(clouds, "__len__"):
+        raise ValueError(f"expected a list of (n, p) arrays, got {type(clouds).__name__}")
+    if len(clouds) == 0:
+        raise ValueError("no measures were given: pass a list with at least one (n, p) array")
+
+    def name(i: int) -> str:
+        return names[i] if names else f"measure {i}"
+
+    as_torch = any(isinstance(cloud, Tensor) for cloud in clouds)
+    arrays = [_checked(cloud, i, name, as_torch) for i, cloud in enumerate(clouds)]
+    width = arrays[0].shape[1]
+    for i, x in enumerate(arrays):
+        if x.shape[1] != width:
+            raise ValueError(f"{name(i)} has points in dimension {x.shape[1]}, {name(0)} in dimension {width}")
+        if as_torch and x.device != arrays[0].device:
+            raise ValueError(f"{name(i)} is on {x.device}, {name(0)} on {arrays[0].device}: move them to one device")
+    sizes = np.fromiter((len(x) for x in arrays), dtype=np.int64, count=len(arrays))
+    points = _concatenate_torch(arrays) if as_torch else _concatenate_numpy(arrays)
+    finite = np.isfinite(points.numpy()) if not as_torch else torch.isfinite(points)
+    if not bool(finite.all()):
+        bad = int(torch.as_tensor(~finite).any(1).nonzero()[0])
+        where = int(np.searchsorted(offsets(sizes), bad, side="right")) - 1
+        raise ValueError(f"{name(where)} holds NaN or infinite coordinates: clean them before measuring distances")
+    masses = None if weights is None else _as_weights(weights, sizes, points, name)
+    return Measures(points, sizes, masses, numpy=not as_torch)
+
+
+def _checked(array: Array, i: int, name: Any, as_torch: bool) -> Array:
+    """One cloud as a two-dimensional array of numbers, or a clear error."""
+    if not isinstance(array, (np.ndarray, Tensor)):
+        try:
+            array = np.asarray(array)
+        except ValueError as error:  # ragged nested lists
+            raise ValueError(f"{name(i)} is not an (n, p) array of numbers: {error}") from None
+    if as_torch != isinstance(array, Tensor):
+        raise ValueError(f"{name(i)} is a {type(array).__name__}, but others are torch tensors: use one kind")
+    if array.dtype.is_complex if as_torch else array.dtype.kind not in "fiub":
+        raise ValueError(f"{name(i)} has dtype {array.dtype}, expected real numbers")
+    if array.ndim != 2:
+        hint = f": reshape a cloud of scalars to ({len(array)}, 1)" if array.ndim == 1 else ""
+        raise ValueError(f"{name(i)} has shape {tuple(array.shape)}, expected (n, p){hint}")
+    if 0 in array.shape:
+        raise ValueError(f"{name(i)} is empty (shape {tuple(array.shape)}): drop it or give it a point")
+    return array
+
+
+def _concatenate_numpy(arrays: list[np.ndarray]) -> Tensor:
+    """One tensor, float32 or float64; no copy of a lone cloud that torch can share."""
+    points = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    if points.dtype not in (np.float32, np.float64):
+        points = points.astype(np.float32 if points.dtype == np.float16 else np.float64)
+    if not points.flags.c_contiguous or not points.flags.writeable:
+        points = points.copy(order="C")
+    return torch.from_numpy(points)
+
+
+def _concatenate_torch(arrays: list[Tensor]) -> Tensor:
+    dtype = arrays[0].dtype
+    for x in arrays[1:]:
+        dtype = torch.promote_types(dtype, x.dtype)
+    if dtype not in (torch.float32, torch.float64):
+        dtype = torch.float32 if dtype in (torch.float16, torch.bfloat16) else torch.float64
+    points = arrays[0] if len(arrays) == 1 else torch.cat([x.to(dtype) for x in arrays])
+    return points.to(dtype).contiguous()
+
+
+def _as_weights(weights: Sequence[Array], sizes: np.ndarray, points: Tensor, name: Any) -> Tensor | None:
+    """Masses of all points [S] in float64; None where they turn out to be uniform."""
+    if len(weights) != len(sizes):
+        raise ValueError(f"{len(weights)} weight vectors for {len(sizes)} measures: give one for each")
+    checked, uniform = [], True
+    for i, (w, n) in enumerate(zip(weights, sizes, strict=True)):
+        w = w if isinstance(w, Tensor) else torch.from_numpy(np.array(w, dtype=np.float64))
+        if tuple(w.shape) != (n,):
+            raise ValueError(f"the weights of {name(i)} have shape {tuple(w.shape)}, expected ({n},)")
+        if w.device != points.device:
+            raise ValueError(f"the weights of {name(i)} are on {w.device}, its points on {points.device}")
+        low_precision = w.dtype in (torch.float16, torch.bfloat16, torch.float32)
+        w = w.to(torch.float64)
+        known = w.detach()
+        if not bool(torch.isfinite(known).all()) or bool((known < 0).any()):
+            raise ValueError(f"the weights of {name(i)} must be finite and not negative")
+        total = float(known.sum())
+        if abs(total - 1) > (1e-4 if low_precision else 1e-6):
+            raise ValueError(f"the weights of {name(i)} add up to {total:.6g}, expected 1: divide them by their sum")
+        uniform = uniform and not w.requires_grad and bool((known == known[0]).all())
+        checked.append(w / w.sum())
+    return None if uniform else torch.cat(checked)

@@ -1,0 +1,80 @@
+"""In which order a walk along a direction meets the points of a cloud, and what happens when projections are equal."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .measures import Measures, offsets
+
+TIES = ("canonical", "optimal", "first")
+_LARGE = 256  # points from which NumPy's vectorised sort beats the compiled merge sort
+
+
+def check_ties(ties: str) -> str:
+    if ties not in TIES:
+        raise ValueError(f"unknown ties={ties!r}: use one of {', '.join(map(repr, TIES))}")
+    return ties
+
+
+def sort_orders(measures: Measures, projections: Tensor, ties: str) -> Tensor:
+    """Row numbers of the points of each measure, in increasing order of each projection [S, M].
+
+    Parameters
+    ----------
+    measures : Measures
+        Points [S, p] of all measures.
+    projections : Tensor [S, M]
+        What to sort by.
+    ties : {"canonical", "first"}
+        Equal projections: "canonical" goes on by the points' coordinates, the first coordinate first, so that the walk
+        is a function of the measure alone; "first" keeps the order in which the points were given.
+    """
+    canonical = ties == "canonical"
+    points, projections = measures.points.detach(), projections.detach()
+    if points.device.type != "cpu":
+        return _sort_torch(points, projections, measures.sizes, canonical)
+    if measures.sizes.min() >= _LARGE:
+        starts = offsets(measures.sizes)
+        parts = [_sort_large(points[s:e], projections[s:e], canonical) + s for s, e in pairwise(starts)]
+        return torch.from_numpy(parts[0] if len(parts) == 1 else np.concatenate(parts))
+    from . import kernels
+
+    order = np.empty(projections.shape, dtype=np.int64)
+    kernels.sort_clouds(points.numpy(), projections.numpy(), offsets(measures.sizes), canonical, order)
+    return torch.from_numpy(order)
+
+
+def _sort_large(points: Tensor, projections: Tensor, canonical: bool) -> np.ndarray:
+    """One large cloud: NumPy's quick sort, repaired only along directions where projections are equal."""
+    x, keys = points.numpy(), projections.numpy()
+    order = np.empty(keys.shape, dtype=np.int64)
+    lexicographic = None
+    for k in range(keys.shape[1]):
+        key = np.ascontiguousarray(keys[:, k])
+        along = np.argsort(key)
+        if (np.diff(key[along]) == 0).any():
+            if not canonical:
+                along = np.argsort(key, kind="stable")
+            else:
+                if lexicographic is None:
+                    lexicographic = np.lexsort(x.T[::-1])
+                along = lexicographic[np.argsort(key[lexicographic], kind="stable")]
+        order[:, k] = along
+    return order
+
+
+def _sort_torch(points: Tensor, projections: Tensor, sizes: np.ndarray, canonical: bool) -> Tensor:
+    """All clouds at once by stable sorts from the least to the most significant key."""
+    device = points.device
+    owner = torch.repeat_interleave(torch.arange(len(sizes), device=device), torch.as_tensor(sizes, device=device))
+    first = torch.arange(len(points), device=device)
+    if canonical:
+        for d in reversed(range(points.shape[1])):
+            first = first[torch.argsort(points[first, d] + 0.0, stable=True)]  # + 0.0: a zero has no sign
+    order = torch.argsort(projections[first] + 0.0, dim=0, stable=True)
+    order = first[order]
+    return torch.gather(order, 0, torch.argsort(owner[order], dim=0, stable=True))

@@ -1,0 +1,286 @@
+"""Distances between many measures: the whole matrix, its rows block by block, or the nearest only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .allpairs import fill_symmetric, nearest, progress_bar, row_blocks, squared_distances
+from .curves import Curves, build_curves, resolve
+from .directions import project
+from .distances import agree, optimal_costs, power
+from .measures import Array, Measures, as_measures, offsets
+from .ordering import check_ties
+
+BLOCK_BYTES = 2**28  # 256 MiB
+
+
+def pairwise_distances(
+    measures: Sequence[Array] | Curves,
+    others: Sequence[Array] | Curves | None = None,
+    *,
+    metric: str = "rpw",
+    weights: Sequence[Array] | None = None,
+    other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50,
+    projections: Array | None = None,
+    seed: Any = None,
+    ties: str = "canonical",
+    squared: bool = False,
+    out: np.ndarray | None = None,
+    progress: bool | None = None,
+) -> Any:
+    """Distances between all measures of a list, or between the measures of two lists. Exact.
+
+    Parameters
+    ----------
+    measures : list of arrays [n_i, p], or Curves
+        Point clouds of any sizes; or the curves of them (:func:`curves`), which are then not sorted again.
+    others : list of arrays [m_j, p] or Curves, optional
+        The other side. Without it, distances within `measures`: exactly symmetric, exactly 0 on the diagonal.
+    metric : {"rpw", "pw", "sw"}
+        See :func:`rpw_distance`, :func:`pw_distance`, :func:`sw_distance`.
+    weights, other_weights : lists of arrays, optional
+        Masses of the points; uniform when None.
+    n_projections, projections, seed
+        Directions for "pw" and "sw", the same for all measures.
+    ties : {"canonical", "optimal", "first"}
+        "optimal" solves a transport problem for every pair and direction: for reference, not for speed.
+    squared : bool
+        Return squared distances.
+    out : ndarray [N, M], optional
+        Where to put the result, for instance a `numpy.memmap`: then nothing of that size is held in memory.
+    progress : bool, optional
+        Progress bar. By default one is shown on a terminal when the work takes more than a few seconds.
+
+    Returns
+    -------
+    distances : array [N, N] or [N, M]
+        NumPy or torch, float32 or float64, on the device of the input; differentiable if the input asks for it.
+
+    Notes
+    -----
+    Beside input and result, memory holds the curves (S · M · c numbers for S points in all: S · p² for "rpw") and a few
+    MiB of averages. To work without the full matrix, see :func:`iter_distances` and :func:`kneighbors`.
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> clouds = [np.zeros((3, 2)), np.ones((5, 2)), np.full((4, 2), 2.0)]
+    >>> gml.pairwise_distances(clouds).round(3)
+    array([[0.   , 1.414, 2.828],
+           [1.414, 0.   , 1.414],
+           [2.828, 1.414, 0.   ]])
+    """
+    if check_ties(ties) == "optimal" and not isinstance(measures, Curves):
+        return _optimal_pairs(
+            measures, others, metric, weights, other_weights, n_projections, projections, seed, squared, out, progress
+        )
+    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties)
+    shape = (len(u), len(u if v is None else v))
+    if out is not None:
+        _check_out(out, shape)
+        finish = partial(_finished, squared=squared)
+        if v is None:
+            fill_symmetric(u, out, lambda block: finish(block).detach().cpu().numpy(), BLOCK_BYTES, progress=progress)
+        else:
+            for rows, block in row_blocks(u, v, BLOCK_BYTES, progress=progress):
+                out[rows] = finish(block).detach().cpu().numpy()
+        return out
+    return u.wrap(_finished(squared_distances(u, v, progress=progress), squared))
+
+
+def iter_distances(
+    measures: Sequence[Array] | Curves,
+    others: Sequence[Array] | Curves | None = None,
+    *,
+    metric: str = "rpw",
+    weights: Sequence[Array] | None = None,
+    other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50,
+    projections: Array | None = None,
+    seed: Any = None,
+    ties: str = "canonical",
+    squared: bool = False,
+    block_bytes: int = BLOCK_BYTES,
+    progress: bool | None = None,
+) -> Iterator[tuple[np.ndarray, Any]]:
+    """The rows of the distance matrix, block by block, without ever holding the whole of it.
+
+    Parameters
+    ----------
+    measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, squared, progress
+        See :func:`pairwise_distances`.
+    block_bytes : int
+        Upper bound for the size of a block (at least one row).
+
+    Yields
+    ------
+    rows : ndarray [R]
+        Which rows of the matrix these are. Rows come in order of size, not of index: it saves most of the work.
+    block : array [R, M]
+        Their distances to all others, in the order of `others`.
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> clouds = [np.zeros((3, 2)), np.ones((5, 2)), np.full((4, 2), 2.0)]
+    >>> for rows, block in gml.iter_distances(clouds, block_bytes=50):
+    ...     print(rows, block.shape)
+    [0 2] (2, 3)
+    [1] (1, 3)
+    """
+    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties)
+    if not block_bytes > 0:
+        raise ValueError(f"block_bytes must be positive, got {block_bytes!r}")
+    for rows, block in row_blocks(u, v, block_bytes, progress=progress):
+        yield rows, u.wrap(_finished(block, squared))
+
+
+def kneighbors(
+    measures: Sequence[Array] | Curves,
+    others: Sequence[Array] | Curves | None = None,
+    *,
+    n_neighbors: int = 5,
+    metric: str = "rpw",
+    weights: Sequence[Array] | None = None,
+    other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50,
+    projections: Array | None = None,
+    seed: Any = None,
+    ties: str = "canonical",
+    block_bytes: int = BLOCK_BYTES,
+    progress: bool | None = None,
+) -> tuple[Any, Any]:
+    """The nearest others of each measure, exactly, without ever holding the full matrix.
+
+    Parameters
+    ----------
+    measures, metric, weights, other_weights, n_projections, projections, seed, ties, progress
+        See :func:`pairwise_distances`.
+    others : list of arrays or Curves, optional
+        Where to look for neighbours. Without it, among the measures themselves, each one's own self left out.
+    n_neighbors : int
+        How many.
+    block_bytes : int
+        Upper bound for the block of distances held at a time.
+
+    Returns
+    -------
+    distances, indices : arrays [N, n_neighbors]
+        In increasing order; equally near ones by index.
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> clouds = [np.zeros((3, 2)), np.ones((5, 2)), np.full((4, 2), 2.5)]
+    >>> distances, indices = gml.kneighbors(clouds, n_neighbors=1)
+    >>> indices
+    array([[1],
+           [0],
+           [1]])
+    """
+    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties)
+    available = len(u) - 1 if v is None else len(v)
+    if not 1 <= n_neighbors <= available:
+        raise ValueError(f"n_neighbors={n_neighbors}, but there are {available} measures to choose from")
+    squares, indices = nearest(u, v, n_neighbors, block_bytes, progress=progress)
+    return u.wrap(_finished(squares, squared=False)), u.wrap(indices)
+
+
+def _finished(squares: Tensor, squared: bool) -> Tensor:
+    return squares if squared else power(squares, 0.5)
+
+
+def _check_out(out: Any, shape: tuple[int, int]) -> None:
+    if not isinstance(out, np.ndarray) or out.shape != shape:
+        raise ValueError(f"out must be a NumPy array of shape {shape}")
+
+
+def _both_sides(
+    measures: Any, others: Any, metric: str, weights: Any, other_weights: Any,
+    n_projections: int, projections: Any, seed: Any, ties: str,
+) -> tuple[Curves, Curves | None]:  # fmt: skip
+    """Curves of both sides (None: the same), along the same directions."""
+    given = [side for side in (measures, others) if side is not None]
+    if others is None and other_weights is not None:
+        raise ValueError("other_weights were given without others")
+    if any(isinstance(side, Curves) for side in given):
+        if not all(isinstance(side, Curves) for side in given):
+            raise ValueError("give curves on both sides or clouds on both sides")
+        if weights is not None or other_weights is not None or projections is not None:
+            raise ValueError("weights and projections are part of curves already: give them to curves()")
+        if others is not None and measures.values.shape[1:] != others.values.shape[1:]:
+            raise ValueError(
+                f"curves of shape {tuple(measures.values.shape[1:])} and {tuple(others.values.shape[1:])} (directions, "
+                "coordinates) cannot be compared: build both in the same way"
+            )
+        return measures, others
+    if check_ties(ties) == "optimal":
+        raise ValueError('ties="optimal" is available for pairwise_distances and single pairs only')
+    u = as_measures(measures, weights)
+    v = None if others is None else as_measures(others, other_weights, names=_Names("others"))
+    if v is not None:
+        u, v = agree(u, v, "measures", "others")
+    directions, carry = resolve(metric, u.dim, n_projections, projections, seed, u.points)
+    walked = [build_curves(side, project(side.points, directions), carry=carry, ties=ties) for side in (u, v) if side]
+    return walked[0], walked[1] if len(walked) == 2 else None
+
+
+class _Names(Sequence[str]):
+    """Names for error messages, made when they are needed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, i: Any) -> Any:
+        return f"{self.what}[{i}]"
+
+
+def _optimal_pairs(
+    measures: Any, others: Any, metric: str, weights: Any, other_weights: Any, n_projections: int, projections: Any,
+    seed: Any, squared: bool, out: np.ndarray | None, progress: bool | None,
+) -> Any:  # fmt: skip
+    """ties="optimal": one pair after the other."""
+    if metric == "sw":
+        raise ValueError('metric="sw" carries projections only, so ties make no difference: leave out ties="optimal"')
+    u = as_measures(measures, weights)
+    v = u if others is None else as_measures(others, other_weights, names=_Names("others"))
+    u, v = agree(u, v, "measures", "others")
+    directions, _ = resolve(metric, u.dim, n_projections, projections, seed, u.points)
+    sides = [list(_single_measures(side)) for side in (u, v)]
+    if out is not None:
+        _check_out(out, (len(u), len(v)))
+    with progress_bar(len(u) * len(v), progress) as bar:
+        rows: list[list[Tensor]] = []
+        for i, x in enumerate(sides[0]):
+            row = []
+            for j, y in enumerate(sides[1]):
+                bar.update()
+                if others is None and j <= i:
+                    row.append(rows[j][i] if j < i else u.points.new_zeros(()))
+                else:
+                    square = optimal_costs(x, y, directions, 2.0)[0].mean().to(u.points.dtype)
+                    row.append(_finished(square, squared))
+            rows.append(row)
+    stacked = torch.stack([torch.stack(row) for row in rows])
+    if out is None:
+        return stacked.detach().numpy() if u.numpy else stacked
+    out[:] = stacked.detach().cpu().numpy()
+    return out
+
+
+def _single_measures(measures: Measures) -> Iterator[Measures]:
+    starts = offsets(measures.sizes)
+    for g, (s, e) in enumerate(pairwise(starts)):
+        weights = None if measures.weights is None else measures.weights[s:e]
+        yield Measures(measures.points[s:e], measures.sizes[g : g + 1], weights, measures.numpy)

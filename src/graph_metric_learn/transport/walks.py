@@ -1,0 +1,87 @@
+"""Walking two curves at equal times: ∫ |u − v|^order, exactly, for listed pairs. The direct form of the distance."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .curves import Curves, concatenated_ranges
+
+_CHUNK = 2**25  # numbers held at once by the torch form
+
+
+def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
+    """∫ |u − v|^order for two single curves, one number per direction [M] in float64."""
+    if u.compiled and v.compiled:
+        from . import kernels
+
+        uniform = u.steps is None and v.steps is None
+        ends = (np.empty((0, 0)),) * 2 if uniform else (u.ends.numpy(), v.ends.numpy())
+        out = np.empty(u.n_directions)
+        values, values2 = contiguous_array(u.values), contiguous_array(v.values)
+        kernels.walk_one(values, ends[0], values2, ends[1], uniform, order / 2, out)
+        return torch.from_numpy(out)
+    return _walk_torch(u, v, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), order)[0]
+
+
+def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> Tensor:
+    """Squared distances of the pairs (u[first[q]], v[second[q]]) [P] in float64."""
+    if u.compiled and v.compiled:
+        from . import kernels
+
+        uniform = u.steps is None and v.steps is None
+        ends = (np.empty((0, 0)),) * 2 if uniform else (u.ends.numpy(), v.ends.numpy())
+        out = np.empty(len(first))
+        kernels.walk_pairs(
+            contiguous_array(u.values), ends[0], u.offsets[:-1], u.sizes, first,
+            contiguous_array(v.values), ends[1], v.offsets[:-1], v.sizes, second, uniform, out,
+        )  # fmt: skip
+        return torch.from_numpy(out)
+    rows = u.sizes[first] + v.sizes[second]
+    chunk = np.cumsum(rows) * (u.values.shape[1] * u.values.shape[2]) // _CHUNK
+    parts = [
+        _walk_torch(u, v, first[which], second[which]).mean(1)
+        for which in (np.flatnonzero(chunk == c) for c in np.unique(chunk))
+    ]
+    return torch.cat(parts) if parts else u.values.new_zeros(0, dtype=torch.float64)
+
+
+def contiguous_array(values: Tensor) -> np.ndarray:
+    """The numbers of a tensor for a compiled kernel."""
+    return values.detach().contiguous().numpy()
+
+
+def _walk_torch(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray, order: float = 2.0) -> Tensor:
+    """The listed pairs, direction by direction [P, M]: differentiable in the values and the step lengths."""
+    device = u.values.device
+    n, m = u.sizes[first], v.sizes[second]
+    rows = torch.from_numpy(concatenated_ranges(u.offsets[first], n)).to(device)
+    rows2 = torch.from_numpy(concatenated_ranges(v.offsets[second], m)).to(device)
+    uniform = u.steps is None and v.steps is None
+    if uniform and np.array_equal(n, m):
+        met, met2, counts = rows.unsqueeze(1), rows2.unsqueeze(1), n
+        lengths = torch.from_numpy(np.repeat(1.0 / n, n)).to(device).unsqueeze(1)
+    else:
+        # pair q lives on the time interval (q, q + 1], so one sort and one search serve all pairs
+        columns = 1 if uniform else u.n_directions
+        ends = u.ends[rows, :columns] + torch.from_numpy(np.repeat(np.arange(len(n)), n)).to(device).unsqueeze(1)
+        ends2 = v.ends[rows2, :columns] + torch.from_numpy(np.repeat(np.arange(len(m)), m)).to(device).unsqueeze(1)
+        times, _ = torch.cat([ends, ends2]).sort(dim=0)
+        lengths = times.diff(dim=0, prepend=torch.zeros_like(times[:1]))
+        met, met2 = rows[_steps_at(ends, times)], rows2[_steps_at(ends2, times)]
+        counts = n + m
+    directions = torch.arange(u.n_directions, device=device)
+    squares = (u.values[met, directions] - v.values[met2, directions]).square().sum(2).double()
+    if order != 2.0:
+        apart = squares > 0  # the root of 0 has no gradient
+        squares = torch.where(apart, torch.where(apart, squares, 1.0) ** (order / 2), 0.0)
+    pair = torch.from_numpy(np.repeat(np.arange(len(n)), counts)).to(device)
+    out = torch.zeros(len(n), u.n_directions, dtype=torch.float64, device=device)
+    return out.index_add(0, pair, squares * lengths)
+
+
+def _steps_at(ends: Tensor, times: Tensor) -> Tensor:
+    """Which step is under way just before each time [L, columns]."""
+    found = torch.searchsorted(ends.detach().T.contiguous(), times.detach().T.contiguous())
+    return found.T.clamp(max=len(ends) - 1)
