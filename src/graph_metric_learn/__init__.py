@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Curves": "transport",
     "curve_vectors": "transport",
-    "curves": "transport",
+    "as_curves": "transport",
     "iter_distances": "transport",
     "kneighbors": "transport",
     "mean_curve": "transport",
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from . import transport
     from .transport import (
         Curves,
+        as_curves,
         curve_vectors,
-        curves,
         iter_distances,
         kneighbors,
         mean_curve,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Curves",
+    "as_curves",
     "curve_vectors",
-    "curves",
     "iter_distances",
     "kneighbors",
     "mean_curve",

@@ -1,6 +1,6 @@
 """Measures → curves → distances. Knows nothing of graphs or labels."""
 
-from .curves import Curves, curves
+from .curves import Curves, as_curves
 from .distances import pw_distance, rpw_distance, sw_distance
 from .means import mean_curve
 from .pairwise import iter_distances, kneighbors, pairwise_distances
@@ -8,8 +8,8 @@ from .vectors import curve_vectors
 
 __all__ = [
     "Curves",
+    "as_curves",
     "curve_vectors",
-    "curves",
     "iter_distances",
     "kneighbors",
     "mean_curve",

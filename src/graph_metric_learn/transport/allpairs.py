@@ -98,7 +98,7 @@ def progress_bar(total: int, progress: bool | None) -> Any:
         unit="pair",
         unit_scale=True,
         desc="distances",
-        leave=False,
+        leave=bool(progress),
         disable=None if progress is None else not progress,
         delay=3 if progress is None else 0,
     )
@@ -125,7 +125,7 @@ def _squared(u: Curves, v: Curves | None, bar: Any) -> Tensor:
     for n, lo, hi in _groups(sizes):  # rows of n steps, columns of at least as many
         start = lo if v is None else int(np.searchsorted(sizes2, n))
         engine.fill(n, slice(lo, hi), slice(start, len(sizes2)))
-        bar.update((hi - lo) * (len(sizes2) - start) - (0 if v else (hi - lo) * (hi - lo + 1) // 2))
+        bar.update((hi - lo) * (len(sizes2) - start) - (0 if v is not None else (hi - lo) * (hi - lo + 1) // 2))
     for n, lo, hi in _groups(sizes2) if v is not None else ():  # the rest: columns of n steps, rows of more
         start = int(np.searchsorted(sizes, n, side="right"))
         engine.fill(n, slice(start, len(sizes)), slice(lo, hi))

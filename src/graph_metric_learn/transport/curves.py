@@ -84,19 +84,25 @@ class Curves:
 
     @cached_property
     def ends(self) -> Tensor:
-        """When each step ends [S, M] in float64; the last one of each curve exactly at 1."""
+        """When each step ends [S, M] in float64; the last one of each curve exactly at 1.
+
+        Added up curve by curve, so that equal curves have equal ends wherever they are stored.
+        """
         device = self.values.device
-        last = torch.as_tensor(self.offsets[1:] - 1, device=device)
         if self.steps is None:
             size = torch.as_tensor(self.sizes, device=device)[self.owners]
             start = torch.as_tensor(self.offsets, device=device)[self.owners]
             place = torch.arange(1, len(self.values) + 1, device=device) - start
             return (place.double() / size).unsqueeze(1).expand(-1, self.n_directions).contiguous()
-        total = self.steps.double().cumsum(0)
-        before = torch.cat([torch.zeros_like(total[:1]), total[last[:-1]]])
-        is_last = torch.zeros(len(total), 1, dtype=torch.bool, device=device)
-        is_last[last] = True
-        return torch.where(is_last, torch.ones_like(total), (total - before[self.owners]).clamp(max=1.0))
+        parts, rows = [], []
+        for n in np.unique(self.sizes):
+            some = np.flatnonzero(self.sizes == n)
+            rows.append(concatenated_ranges(self.offsets[some], self.sizes[some]))
+            steps = self.steps[torch.from_numpy(rows[-1]).to(device)].double()
+            ends = steps.view(len(some), n, -1)[:, :-1].cumsum(1).clamp(max=1.0)
+            parts.append(torch.cat([ends, ends.new_ones(len(some), 1, self.n_directions)], 1).flatten(0, 1))
+        back = np.argsort(np.concatenate(rows))
+        return torch.cat(parts)[torch.from_numpy(back).to(device)]
 
     @property
     def lengths(self) -> Tensor:
@@ -160,7 +166,7 @@ def resolve(metric: str, dim: int, n_projections: int, projections: Any, seed: A
     return check_projections(projections, dim, like), "points" if metric == "pw" else "projections"
 
 
-def curves(
+def as_curves(
     measures: Any,
     *,
     metric: str = "rpw",
@@ -190,7 +196,7 @@ def curves(
     --------
     >>> import graph_metric_learn as gml
     >>> rng = np.random.default_rng(0)
-    >>> walked = gml.curves([rng.normal(size=(n, 3)) for n in (4, 6, 5)])
+    >>> walked = gml.as_curves([rng.normal(size=(n, 3)) for n in (4, 6, 5)])
     >>> len(walked), tuple(walked.values.shape)
     (3, (15, 3, 3))
     >>> gml.pairwise_distances(walked).shape

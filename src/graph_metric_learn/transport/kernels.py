@@ -20,13 +20,19 @@ _lock = threading.Lock()
 
 
 def _parallel(function: Callable) -> Callable:
-    """Compiles with threads, and lets one Python thread in at a time: not every threading layer can be shared."""
-    compiled = njit(parallel=True, cache=True, fastmath=_MATH, error_model="numpy")(function)
+    """Compiles with and without threads; `threads=False` is for work too small to wake them.
+
+    One Python thread is let in at a time: not every threading layer can be shared.
+    """
+    options = {"cache": True, "fastmath": _MATH, "error_model": "numpy"}
+    alone, together = njit(**options)(function), njit(parallel=True, **options)(function)
 
     @wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Any, threads: bool = True) -> Any:
+        if not threads:
+            return alone(*args)
         with _lock:
-            return compiled(*args)
+            return together(*args)
 
     return call
 

@@ -30,7 +30,7 @@ def mean_curve(curves: Curves, weights: Any = None) -> Curves:
     Examples
     --------
     >>> import graph_metric_learn as gml
-    >>> walked = gml.curves([np.zeros((2, 1)), np.full((3, 1), 4.0)])
+    >>> walked = gml.as_curves([np.zeros((2, 1)), np.full((3, 1), 4.0)])
     >>> mean = gml.mean_curve(walked)
     >>> gml.pairwise_distances(mean, walked)
     array([[2., 2.]])

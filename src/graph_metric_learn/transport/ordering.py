@@ -11,6 +11,7 @@ from torch import Tensor
 from .measures import Measures, offsets
 
 TIES = ("canonical", "optimal", "first")
+_FEW = 2000  # sort keys up to which one thread is faster than two
 _LARGE = 256  # points from which NumPy's vectorised sort beats the compiled merge sort
 
 
@@ -37,14 +38,14 @@ def sort_orders(measures: Measures, projections: Tensor, ties: str) -> Tensor:
     points, projections = measures.points.detach(), projections.detach()
     if points.device.type != "cpu":
         return _sort_torch(points, projections, measures.sizes, canonical)
+    starts = offsets(measures.sizes)
     if measures.sizes.min() >= _LARGE:
-        starts = offsets(measures.sizes)
         parts = [_sort_large(points[s:e], projections[s:e], canonical) + s for s, e in pairwise(starts)]
         return torch.from_numpy(parts[0] if len(parts) == 1 else np.concatenate(parts))
     from . import kernels
 
     order = np.empty(projections.shape, dtype=np.int64)
-    kernels.sort_clouds(points.numpy(), projections.numpy(), offsets(measures.sizes), canonical, order)
+    kernels.sort_clouds(points.numpy(), projections.numpy(), starts, canonical, order, threads=order.size > _FEW)
     return torch.from_numpy(order)
 
 

@@ -41,7 +41,7 @@ def pairwise_distances(
     Parameters
     ----------
     measures : list of arrays [n_i, p], or Curves
-        Point clouds of any sizes; or the curves of them (:func:`curves`), which are then not sorted again.
+        Point clouds of any sizes; or the curves of them (:func:`as_curves`), which are then not sorted again.
     others : list of arrays [m_j, p] or Curves, optional
         The other side. Without it, distances within `measures`: exactly symmetric, exactly 0 on the diagonal.
     metric : {"rpw", "pw", "sw"}
@@ -215,7 +215,7 @@ def _both_sides(
         if not all(isinstance(side, Curves) for side in given):
             raise ValueError("give curves on both sides or clouds on both sides")
         if weights is not None or other_weights is not None or projections is not None:
-            raise ValueError("weights and projections are part of curves already: give them to curves()")
+            raise ValueError("weights and projections are part of curves already: give them to as_curves()")
         if others is not None and measures.values.shape[1:] != others.values.shape[1:]:
             raise ValueError(
                 f"curves of shape {tuple(measures.values.shape[1:])} and {tuple(others.values.shape[1:])} (directions, "

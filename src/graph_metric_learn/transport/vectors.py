@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .curves import Curves
-from .curves import curves as curves_of
+from .curves import Curves, as_curves
 from .grids import cell_averages
 
 KINDS = ("average", "sample")
@@ -30,7 +29,7 @@ def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **
         "sample": values at the middle of the cells, on average closer to the true distance, but no bound.
         Both are exact when T is a common multiple of all sizes (and the weights are uniform).
     **options
-        Passed to :func:`curves` when clouds are given: metric, weights, projections, …
+        Passed to :func:`as_curves` when clouds are given: metric, weights, projections, …
 
     Examples
     --------
@@ -50,8 +49,8 @@ def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **
     if n_cells != int(n_cells) or n_cells < 1:
         raise ValueError(f"n_cells must be a positive whole number, got {n_cells!r}")
     if isinstance(measures, Curves) and options:
-        raise ValueError(f"{', '.join(options)}: part of curves already, give them to curves()")
-    walked = measures if isinstance(measures, Curves) else curves_of(measures, **options)
+        raise ValueError(f"{', '.join(options)}: part of curves already, give them to as_curves()")
+    walked = measures if isinstance(measures, Curves) else as_curves(measures, **options)
     cells = (cell_averages if kind == "average" else cell_samples)(walked, int(n_cells))
     return walked.wrap(cells.flatten(1) / np.sqrt(n_cells * walked.n_directions))
 

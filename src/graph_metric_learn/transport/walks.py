@@ -8,6 +8,7 @@ from torch import Tensor
 
 from .curves import Curves, concatenated_ranges
 
+_FEW = 20_000  # numbers of a curve up to which one thread is faster than two
 _CHUNK = 2**25  # numbers held at once by the torch form
 
 
@@ -20,7 +21,7 @@ def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
         ends = (np.empty((0, 0)),) * 2 if uniform else (u.ends.numpy(), v.ends.numpy())
         out = np.empty(u.n_directions)
         values, values2 = contiguous_array(u.values), contiguous_array(v.values)
-        kernels.walk_one(values, ends[0], values2, ends[1], uniform, order / 2, out)
+        kernels.walk_one(values, ends[0], values2, ends[1], uniform, order / 2, out, threads=values.size > _FEW)
         return torch.from_numpy(out)
     return _walk_torch(u, v, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), order)[0]
 

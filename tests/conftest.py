@@ -1,0 +1,27 @@
+import os
+
+# Workers of pytest-xdist share the cores: a thread that spins while it waits would hold up the others.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("default")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+def device(request):
+    return request.param

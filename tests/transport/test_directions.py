@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+import torch
+
+from graph_metric_learn.transport.directions import check_projections, project, sphere
+
+
+def test_directions_are_uniform_on_the_sphere():
+    drawn = sphere(3, 20_000, seed=0)
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=0), 1)
+    np.testing.assert_allclose(drawn @ drawn.T / 20_000, np.eye(3) / 3, atol=0.01)
+
+
+def test_a_seed_fixes_them_and_none_does_not():
+    np.testing.assert_array_equal(sphere(4, 5, seed=1), sphere(4, 5, seed=1))
+    assert not np.array_equal(sphere(4, 5), sphere(4, 5))
+
+
+def test_projection_of_a_row_does_not_depend_on_its_place(rng):
+    x, directions = torch.from_numpy(rng.normal(size=(37, 7))), torch.from_numpy(sphere(7, 11, seed=0))
+    perm = torch.from_numpy(rng.permutation(37))
+    assert torch.equal(project(x, directions)[perm], project(x[perm], directions))
+    torch.testing.assert_close(project(x, directions), x @ directions)
+
+
+@pytest.mark.parametrize("bad", [np.eye(3), np.ones(2), np.empty((2, 0)), np.full((2, 1), np.nan)])
+def test_bad_projections(bad):
+    with pytest.raises(ValueError, match="projections"):
+        check_projections(bad, 2, torch.zeros(1))
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.5])
+def test_bad_count(bad):
+    with pytest.raises(ValueError, match="n_projections"):
+        sphere(2, bad)

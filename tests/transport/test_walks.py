@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+import torch
+
+import graph_metric_learn as gml
+from graph_metric_learn.transport import walks
+from helpers import KINDS, make_cloud, make_weights, rpw_by_definition
+
+
+def uniform(clouds):
+    return [np.full(len(x), 1 / len(x)) for x in clouds]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("engine", ["compiled", "torch"])
+def test_two_curves_against_the_definition(rng, kind, weighted, order, engine):
+    for n, m in ((5, 5), (3, 7), (6, 4), (1, 5), (1, 1)):
+        clouds = [make_cloud(rng, n, 3, kind), make_cloud(rng, m, 3, kind)]
+        weights = make_weights(rng, clouds) if weighted else None
+        walked = gml.as_curves(clouds, weights=weights)
+        u, v = walked[:1], walked[1:]
+        if engine == "compiled":
+            costs = walks.walk_one(u, v, order)
+        else:
+            costs = walks._walk_torch(u, v, np.zeros(1, int), np.zeros(1, int), order)[0]
+        wanted = rpw_by_definition(*clouds, *(weights or uniform(clouds)), order)
+        assert float(costs.mean()) ** (1 / order) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_listed_pairs_in_both_engines(rng, weighted, monkeypatch):
+    clouds = [make_cloud(rng, int(n), 3, "relu") for n in rng.integers(1, 12, 9)]
+    walked = gml.as_curves(clouds, weights=make_weights(rng, clouds) if weighted else None)
+    u, v = walked[:4], walked[4:]
+    first, second = np.array([0, 3, 1, 1, 2]), np.array([4, 0, 1, 2, 2])
+    wanted = [float(walks.walk_one(u[i : i + 1], v[j : j + 1]).mean()) for i, j in zip(first, second, strict=True)]
+    np.testing.assert_allclose(walks.walk_pairs(u, v, first, second).numpy(), wanted, rtol=1e-12)
+    monkeypatch.setattr(type(walked), "compiled", False)
+    monkeypatch.setattr(walks, "_CHUNK", 100)  # several chunks
+    np.testing.assert_allclose(walks.walk_pairs(u, v, first, second).numpy(), wanted, rtol=1e-9, atol=1e-12)
+    assert len(walks.walk_pairs(u, v, first[:0], second[:0])) == 0
+
+
+def test_a_curve_walked_with_itself_costs_exactly_nothing(rng):
+    clouds = [make_cloud(rng, 30, 4, "relu").astype(np.float32)] * 2
+    for weights in (None, make_weights(rng, clouds[:1]) * 2):
+        walked = gml.as_curves(clouds, weights=weights)
+        assert (walks.walk_one(walked[:1], walked[1:]) == 0).all()
+        assert (walks._walk_torch(walked, walked, np.array([0]), np.array([1])) == 0).all()
+
+
+def test_points_without_mass_do_not_count(rng):
+    x, y = rng.normal(size=(5, 2)), rng.normal(size=(4, 2))
+    a = np.array([0.5, 0.0, 0.25, 0.25, 0.0])
+    with_zeros = gml.rpw_distance(x, y, a=a)
+    assert with_zeros == pytest.approx(gml.rpw_distance(x[a > 0], y, a=a[a > 0]), rel=1e-12)
+    tensors = [torch.from_numpy(z).requires_grad_() for z in (x, y)]
+    assert gml.rpw_distance(*tensors, a=torch.from_numpy(a)).item() == pytest.approx(with_zeros, rel=1e-12)
