@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from .curves import Curves
 from .grids import cell_averages
-from .walks import contiguous_array, walk_pairs
+from .walks import walk_pairs, walk_rows
 
 _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
 _PAIRS = 2**21  # pairs walked between two updates of the progress bar
@@ -171,7 +171,7 @@ class _Compiled:
         self.out = u.values.new_empty(len(u), len(self.v.sizes))
 
     def _side(self, curves: Curves) -> _Side:
-        values = contiguous_array(curves.values)
+        values = curves.values.detach().contiguous().numpy()
         norms = np.empty(len(curves))
         self.kernels.squared_norms(values, curves.offsets, curves.sizes, norms)
         return _Side(values, curves.offsets[:-1], curves.sizes, norms)
@@ -255,15 +255,12 @@ def squared_norms(curves: Curves) -> Tensor:
 
 def _walk_compiled(u: Curves, v: Curves | None, bar: Any) -> Tensor:
     """Every pair walked, on the CPU."""
-    from . import kernels
-
-    same, v = v is None, u if v is None else v
-    out = u.values.new_zeros(len(u), len(v))
-    sides = [(contiguous_array(c.values), c.ends.detach().numpy(), c.offsets[:-1], c.sizes) for c in (u, v)]
-    for some in _pieces(slice(0, len(u)), max(1, _PAIRS // len(v))):
+    width = len(u if v is None else v)
+    out = u.values.new_zeros(len(u), width)
+    for some in _pieces(slice(0, len(u)), max(1, _PAIRS // width)):
         rows = np.arange(some.start, some.stop)
-        kernels.walk_block(*sides[0], *sides[1], rows, same, out.numpy())
-        bar.update(int((len(u) - 1 - rows).sum()) if same else len(rows) * len(v))
+        walk_rows(u, v, rows, out.numpy())
+        bar.update(int((len(u) - 1 - rows).sum()) if v is None else len(rows) * width)
     return out
 
 

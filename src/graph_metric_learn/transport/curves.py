@@ -148,7 +148,10 @@ def build_curves(measures: Measures, projections: Tensor, *, carry: str = "point
         See :func:`sort_orders`.
     """
     order = sort_orders(measures, projections, ties)
-    values = measures.points[order] if carry == "points" else torch.gather(projections, 0, order).unsqueeze(2)
+    if carry == "points":
+        values = measures.points.index_select(0, order.flatten()).view(*order.shape, -1)
+    else:
+        values = torch.gather(projections, 0, order).unsqueeze(2)
     steps = None if measures.weights is None else measures.weights[order]
     return Curves(values, measures.sizes, steps, measures.numpy)
 

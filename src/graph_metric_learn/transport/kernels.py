@@ -1,7 +1,7 @@
 """Compiled loops for CPU arrays without gradients.
 
 Each kernel has a twin in plain torch next to its caller, which serves GPUs and gradients and which the tests compare it
-with. Shapes: `values` [S, M, c], `ends` [S, M], `starts` and `sizes` [G].
+with. Shapes, unless said otherwise: values [S, M, c], ends [S, M], starts and sizes [G].
 """
 
 from __future__ import annotations
@@ -104,41 +104,47 @@ def sort_clouds(points, projections, starts, canonical, order):
 
 
 @njit(cache=True, fastmath=_MATH, error_model="numpy", inline="always")
-def _gap(us, s, vs, t, k, half):
+def _gap(us, i, vs, j, half):
     """|u - v|^order of one step of each curve; half = order / 2."""
-    difference = us[s, k, 0] - vs[t, k, 0]
+    difference = us[i, 0] - vs[j, 0]
     total = difference * difference
-    for d in range(1, us.shape[2]):
-        difference = us[s, k, d] - vs[t, k, d]
+    for d in range(1, us.shape[1]):
+        difference = us[i, d] - vs[j, d]
         total += difference * difference
     return total if half == 1.0 else total**half
 
 
 @njit(cache=True, fastmath=_MATH, error_model="numpy")
-def _walk(us, ue, s, n, vs, ve, t, m, k, uniform, half):
-    """∫ |u - v|^order of two curves along direction k: both walked at equal times."""
+def _walk(us, vs, half):
+    """∫ |u - v|^order of two curves of equal steps along one direction [n, c], [m, c]: walked at equal times."""
+    n, m = len(us), len(vs)
     total = 0.0
-    if uniform and n == m:
+    if n == m:
         for i in range(n):
-            total += _gap(us, s + i, vs, t + i, k, half)
+            total += _gap(us, i, vs, i, half)
         return total / n
-    i = j = 0
-    if uniform:  # times in units of 1 / (n m), exact
-        now = 0
-        while i < n and j < m:
-            e, f = (i + 1) * m, (j + 1) * n
-            then = min(e, f)
-            total += (then - now) * _gap(us, s + i, vs, t + j, k, half)
-            now = then
-            i += e <= f
-            j += f <= e
-        return total / (float(n) * m)
-    clock = 0.0
+    i = j = now = 0  # times in units of 1 / (n m), exact
     while i < n and j < m:
-        end, fin = ue[s + i, k], ve[t + j, k]
-        stop = min(end, fin)
-        total += (stop - clock) * _gap(us, s + i, vs, t + j, k, half)
-        clock = stop
+        end, fin = (i + 1) * m, (j + 1) * n
+        then = min(end, fin)
+        total += (then - now) * _gap(us, i, vs, j, half)
+        now = then
+        i += end <= fin
+        j += fin <= end
+    return total / (float(n) * m)
+
+
+@njit(cache=True, fastmath=_MATH, error_model="numpy")
+def _walk_weighted(us, ends, vs, fins, half):
+    """The same for steps that end at ends [n] and fins [m]."""
+    n, m = len(us), len(vs)
+    total = now = 0.0
+    i = j = 0
+    while i < n and j < m:
+        end, fin = ends[i], fins[j]
+        then = min(end, fin)
+        total += (then - now) * _gap(us, i, vs, j, half)
+        now = then
         i += end <= fin
         j += fin <= end
     return total
@@ -146,16 +152,16 @@ def _walk(us, ue, s, n, vs, ve, t, m, k, uniform, half):
 
 @njit(cache=True)
 def _values(points, projections, canonical, whole):
-    """Curve [n, M, c] of one cloud: the points in each order, or only what they were sorted by."""
+    """Curve [M, n, c] of one cloud: the points in each order, or only what they were sorted by."""
     n, directions = projections.shape
     order = np.empty((n, directions), np.int64)
     _sort_cloud(points, projections, 0, n, canonical, order)
     width = points.shape[1] if whole else 1
-    values = np.empty((n, directions, width), points.dtype)
-    for i in range(n):
-        for k in range(directions):
+    values = np.empty((directions, n, width), points.dtype)
+    for k in range(directions):
+        for i in range(n):
             for d in range(width):
-                values[i, k, d] = points[order[i, k], d] if whole else projections[order[i, k], k]
+                values[k, i, d] = points[order[i, k], d] if whole else projections[order[i, k], k]
     return values
 
 
@@ -163,45 +169,56 @@ def _values(points, projections, canonical, whole):
 def small_pair(x, along_x, y, along_y, canonical, whole, half):
     """Costs of one pair of small clouds with uniform masses, per direction [M]: sorting and walking in one call."""
     us, vs = _values(x, along_x, canonical, whole), _values(y, along_y, canonical, whole)
-    nothing = np.empty((0, 0))
-    costs = np.empty(along_x.shape[1])
-    for k in range(len(costs)):
-        costs[k] = _walk(us, nothing, 0, len(x), vs, nothing, 0, len(y), k, True, half)
+    costs = np.empty(len(us))
+    for k in range(len(us)):
+        costs[k] = _walk(us[k], vs[k], half)
     return costs
 
 
+# The kernels that walk listed curves take them direction by direction: values [M, S, c], ends [M, S].
+
+
 @_parallel
-def walk_one(us, ue, vs, ve, uniform, half, out):
+def walk_one(us, ends, vs, fins, uniform, half, out):
     """∫ |u - v|^order for two single curves, direction by direction [M]."""
-    for k in prange(us.shape[1]):
-        out[k] = _walk(us, ue, 0, us.shape[0], vs, ve, 0, vs.shape[0], k, uniform, half)
+    for k in prange(len(us)):
+        if uniform:
+            out[k] = _walk(us[k], vs[k], half)
+        else:
+            out[k] = _walk_weighted(us[k], ends[k], vs[k], fins[k], half)
+
+
+@njit(cache=True, fastmath=_MATH, error_model="numpy", inline="always")
+def _square(us, ends, s, e, vs, fins, s2, e2, uniform):
+    """Squared distance of two curves, the rows s … e-1 and s2 … e2-1."""
+    total = 0.0
+    for k in range(len(us)):
+        if uniform:
+            total += _walk(us[k, s:e], vs[k, s2:e2], 1.0)
+        else:
+            total += _walk_weighted(us[k, s:e], ends[k, s:e], vs[k, s2:e2], fins[k, s2:e2], 1.0)
+    return total / len(us)
 
 
 @_parallel
-def walk_pairs(us, ue, starts, sizes, first, vs, ve, starts2, sizes2, second, uniform, out):
-    """Mean over directions of ∫ |u - v|² for the listed pairs [P] of curves."""
+def walk_pairs(us, ends, starts, first, vs, fins, starts2, second, uniform, out):
+    """Squared distances of the listed pairs [P]; starts [G + 1]."""
     for q in prange(len(first)):
         i, j = first[q], second[q]
-        total = 0.0
-        for k in range(us.shape[1]):
-            total += _walk(us, ue, starts[i], sizes[i], vs, ve, starts2[j], sizes2[j], k, uniform, 1.0)
-        out[q] = total / us.shape[1]
+        out[q] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], uniform)
 
 
 @_parallel
-def walk_block(us, ue, starts, sizes, vs, ve, starts2, sizes2, rows, same, out):
-    """Squared distances of the listed rows to all curves of the other side, for curves with steps of any length.
+def walk_block(us, ends, starts, vs, fins, starts2, rows, same, out):
+    """Squared distances of the listed rows to all curves of the other side, for steps of any length; starts [G + 1].
 
     same: both sides are one; only i < j is walked, and written to both places.
     """
     last = len(rows) - 1
     for q in prange(len(rows)):
         i = rows[q // 2] if q % 2 == 0 else rows[last - q // 2]  # long and short rows in turn: threads end together
-        for j in range(i + 1 if same else 0, len(sizes2)):
-            total = 0.0
-            for k in range(us.shape[1]):
-                total += _walk(us, ue, starts[i], sizes[i], vs, ve, starts2[j], sizes2[j], k, False, 1.0)
-            out[i, j] = total / us.shape[1]
+        for j in range(i + 1 if same else 0, len(starts2) - 1):
+            out[i, j] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], False)
             if same:
                 out[j, i] = out[i, j]
 
@@ -306,7 +323,6 @@ def finish(block, near, n, triangle, values, starts, sizes, norms, values2, star
     are walked instead. triangle: 1 + the place of the diagonal in row 0, left of which nothing is needed.
     """
     directions = values.shape[1]
-    nothing = np.empty((0, 0))
     scale = 2.0 / n
     for a in prange(block.shape[0]):
         norm = norms[a]
@@ -322,10 +338,9 @@ def finish(block, near, n, triangle, values, starts, sizes, norms, values2, star
                 if block[a, b] * directions <= near * (norm + norms2[b]) * 1.001:
                     square = 0.0
                     for k in range(directions):
-                        square += _walk(
-                            values, nothing, starts[a], sizes[a],
-                            values2, nothing, starts2[b], sizes2[b], k, True, 1.0,
-                        )  # fmt: skip
+                        us = values[starts[a] : starts[a] + sizes[a], k]
+                        vs = values2[starts2[b] : starts2[b] + sizes2[b], k]
+                        square += _walk(us, vs, 1.0)
                     block[a, b] = square / directions
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from .measures import Measures, offsets
 
 TIES = ("canonical", "optimal", "first")
 _FEW = 2000  # sort keys up to which one thread is faster than two
+_THREADS = 20_000  # points from which a cloud is sorted along several directions at a time
 _LARGE = 256  # points from which NumPy's vectorised sort beats the compiled merge sort
 
 
@@ -53,18 +55,24 @@ def _sort_large(points: Tensor, projections: Tensor, canonical: bool) -> np.ndar
     """One large cloud: NumPy's quick sort, repaired only along directions where projections are equal."""
     x, keys = points.numpy(), projections.numpy()
     order = np.empty(keys.shape, dtype=np.int64)
-    lexicographic = None
-    for k in range(keys.shape[1]):
+
+    def sort_along(k: int) -> bool:
         key = np.ascontiguousarray(keys[:, k])
         along = np.argsort(key)
-        if (np.diff(key[along]) == 0).any():
-            if not canonical:
-                along = np.argsort(key, kind="stable")
-            else:
-                if lexicographic is None:
-                    lexicographic = np.lexsort(x.T[::-1])
-                along = lexicographic[np.argsort(key[lexicographic], kind="stable")]
-        order[:, k] = along
+        ascending = key[along]
+        tied = bool((ascending[1:] == ascending[:-1]).any())
+        order[:, k] = np.argsort(key, kind="stable") if tied and not canonical else along
+        return tied
+
+    if len(x) < _THREADS:
+        tied = [sort_along(k) for k in range(keys.shape[1])]
+    else:  # NumPy sorts without holding the interpreter
+        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+            tied = list(pool.map(sort_along, range(keys.shape[1])))
+    if canonical and any(tied):
+        first = np.lexsort(x.T[::-1])  # meeting the points in lexicographic order, a stable sort is canonical
+        for k in np.flatnonzero(tied):
+            order[:, k] = first[np.argsort(keys[first, k], kind="stable")]
     return order
 
 

@@ -18,10 +18,9 @@ def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
         from . import kernels
 
         uniform = u.steps is None and v.steps is None
-        ends = (np.empty((0, 0)),) * 2 if uniform else (u.ends.numpy(), v.ends.numpy())
+        (values, ends), (values2, ends2) = (_by_direction(side, uniform) for side in (u, v))
         out = np.empty(u.n_directions)
-        values, values2 = contiguous_array(u.values), contiguous_array(v.values)
-        kernels.walk_one(values, ends[0], values2, ends[1], uniform, order / 2, out, threads=values.size > _FEW)
+        kernels.walk_one(values, ends, values2, ends2, uniform, order / 2, out, threads=values.size > _FEW)
         return torch.from_numpy(out)
     return _walk_torch(u, v, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), order)[0]
 
@@ -32,12 +31,9 @@ def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> T
         from . import kernels
 
         uniform = u.steps is None and v.steps is None
-        ends = (np.empty((0, 0)),) * 2 if uniform else (u.ends.numpy(), v.ends.numpy())
+        sides = [(*_by_direction(side, uniform, copy=True), side.offsets) for side in (u, v)]
         out = np.empty(len(first))
-        kernels.walk_pairs(
-            contiguous_array(u.values), ends[0], u.offsets[:-1], u.sizes, first,
-            contiguous_array(v.values), ends[1], v.offsets[:-1], v.sizes, second, uniform, out,
-        )  # fmt: skip
+        kernels.walk_pairs(*sides[0], first, *sides[1], second, uniform, out)
         return torch.from_numpy(out)
     rows = u.sizes[first] + v.sizes[second]
     chunk = np.cumsum(rows) * (u.values.shape[1] * u.values.shape[2]) // _CHUNK
@@ -48,9 +44,19 @@ def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> T
     return torch.cat(parts) if parts else u.values.new_zeros(0, dtype=torch.float64)
 
 
-def contiguous_array(values: Tensor) -> np.ndarray:
-    """The numbers of a tensor for a compiled kernel."""
-    return values.detach().contiguous().numpy()
+def walk_rows(u: Curves, v: Curves | None, rows: np.ndarray, out: np.ndarray) -> None:
+    """Squared distances of some curves of u to all of v, into those rows of out; without v, within u, both halves."""
+    from . import kernels
+
+    sides = [(*_by_direction(side, False, copy=True), side.offsets) for side in ((u,) if v is None else (u, v))]
+    kernels.walk_block(*sides[0], *sides[-1], rows, v is None, out)
+
+
+def _by_direction(curves: Curves, uniform: bool, copy: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Values [M, S, c] and ends [M, S] for the kernels; copied where they are read more than once."""
+    values = curves.values.detach().numpy().transpose(1, 0, 2)
+    ends = np.empty((0, 0)) if uniform else curves.ends.detach().numpy().T
+    return (np.ascontiguousarray(values), np.ascontiguousarray(ends)) if copy else (values, ends)
 
 
 def _walk_torch(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray, order: float = 2.0) -> Tensor:

@@ -1,0 +1,1 @@
+"""Benchmarks behind `graph-metric-learn bench`: ratios inside one run, with the targets they are held to."""
