@@ -11,6 +11,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "GraphKNNClassifier": "classify",
+    "GraphKNNRegressor": "classify",
+    "GraphSVC": "classify",
+    "NodeFeatures": "graphs",
+    "SGCN": "encoders",
+    "SGML": "learner",
+    "as_graphs": "graphs",
+    "load": "classify",
+    "nca": "losses",
+    "nccml": "losses",
     "Curves": "transport",
     "curve_vectors": "transport",
     "as_curves": "transport",
@@ -22,10 +32,15 @@ _HOME = {
     "rpw_distance": "transport",
     "sw_distance": "transport",
 }
-_ROOMS = ("transport",)
+_ROOMS = ("datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
-    from . import transport
+    from . import datasets, graphs, transport
+    from .classify import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
+    from .encoders import SGCN
+    from .graphs import NodeFeatures, as_graphs
+    from .learner import SGML
+    from .losses import nca, nccml
     from .transport import (
         Curves,
         as_curves,
@@ -40,12 +55,24 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "SGCN",
+    "SGML",
     "Curves",
+    "GraphKNNClassifier",
+    "GraphKNNRegressor",
+    "GraphSVC",
+    "NodeFeatures",
     "as_curves",
+    "as_graphs",
     "curve_vectors",
+    "datasets",
+    "graphs",
     "iter_distances",
     "kneighbors",
+    "load",
     "mean_curve",
+    "nca",
+    "nccml",
     "pairwise_distances",
     "pw_distance",
     "rpw_distance",

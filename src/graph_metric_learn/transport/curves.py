@@ -11,7 +11,7 @@ is RPW2² (canonical axes, the whole point carried), PW2² (directions on the sp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -118,9 +118,22 @@ class Curves:
         grad = self.values.requires_grad or (self.steps is not None and self.steps.requires_grad)
         return self.values.device.type == "cpu" and not (grad and torch.is_grad_enabled())
 
+    @staticmethod
+    def concatenate(parts: Sequence[Curves]) -> Curves:
+        """The curves of all parts, one after the other; all with equal steps, or none."""
+        steps = [part.steps for part in parts if part.steps is not None]
+        if steps and len(steps) != len(parts):
+            raise ValueError("curves with equal steps and curves with steps of any length cannot be put together")
+        return Curves(
+            torch.cat([part.values for part in parts]),
+            np.concatenate([part.sizes for part in parts]),
+            torch.cat(steps) if steps else None,
+            parts[0].numpy,
+        )
+
     def wrap(self, tensor: Tensor) -> Any:
         """A result in the kind of array the caller works with."""
-        return tensor.detach().numpy() if self.numpy else tensor
+        return tensor.detach().cpu().numpy() if self.numpy else tensor
 
 
 def concatenated_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

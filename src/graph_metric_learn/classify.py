@@ -1,0 +1,288 @@
+"""k-NN and SVM on top of a metric between graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from .learner import SGML
+from .persistence import load_model, save_model
+from .transport import kneighbors, pairwise_distances
+from .transport.curves import Curves
+
+VOTES = ("uniform", "distance")
+
+
+class _OnMetric(BaseEstimator):
+    """What all of them share: a fitted metric and the curves of the reference graphs."""
+
+    metric: Any
+
+    def _fit_metric(self, graphs: Any, y: Any) -> None:
+        """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
+        chosen = SGML() if self.metric is None else self.metric
+        self.metric_ = clone(chosen).fit(graphs, y)
+
+    def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
+        self.curves_ = self.metric_.embed(graphs)
+        self.y_ = y
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_is_fitted(self, "curves_")
+        metric, tensors = getattr(self.metric_, "estimator", self.metric_).state()
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
+        config = {"params": params, "metric": metric, "y": self.y_.tolist()}
+        tensors = {f"metric.{name}": value for name, value in tensors.items()}
+        tensors["reference.values"] = self.curves_.values.cpu().numpy()
+        tensors["reference.sizes"] = self.curves_.sizes
+        return config, tensors
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes metric, reference curves and labels to a folder: JSON and safetensors, no pickle."""
+        return save_model(path, type(self).__name__, *self._state(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
+        """What was saved in a folder; `encoder` as in :meth:`SGML.load`."""
+        _, config, tensors = load_model(path, cls.__name__)
+        own = {name.removeprefix("metric."): value for name, value in tensors.items() if name.startswith("metric.")}
+        metric = SGML.from_state(config["metric"], own, encoder=encoder)
+        loaded = cls(metric=clone(metric), **config["params"])
+        loaded.metric_ = metric
+        loaded.curves_ = Curves(
+            torch.from_numpy(tensors["reference.values"]), tensors["reference.sizes"], None, numpy=True
+        )
+        loaded.y_ = np.array(config["y"])
+        loaded._after_load()
+        return loaded
+
+    def _after_load(self) -> None:
+        """What else a class keeps."""
+
+
+class _Neighbors(_OnMetric):
+    """Neighbours among reference graphs, which may grow."""
+
+    n_neighbors: int
+    weights: str
+
+    def _check_neighbors(self, available: int) -> None:
+        if self.weights not in VOTES:
+            raise ValueError(f"unknown weights={self.weights!r}: use one of {', '.join(map(repr, VOTES))}")
+        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be a whole number >= 1, got {self.n_neighbors!r}")
+        if self.n_neighbors > available:
+            raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
+
+    def add(self, graphs: Any, y: Any) -> Any:
+        """Grows the reference set by labelled graphs; the metric stays, so it costs no more than their curves."""
+        check_is_fitted(self, "curves_")
+        more = self.metric_.embed(graphs)
+        y = np.asarray(y)
+        if y.shape != (len(more),):
+            raise ValueError(f"{len(more)} graphs, but labels of shape {y.shape}")
+        if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
+            raise ValueError(f"labels of type {y.dtype}, those of the reference graphs are {self.y_.dtype}")
+        self.curves_ = Curves.concatenate([self.curves_, more])
+        self.y_ = np.concatenate([self.y_, y])
+        self._after_load()
+        return self
+
+    def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and indices of the nearest reference graphs [N, k], nearest first.
+
+        Without graphs, for each reference graph among the others.
+        """
+        check_is_fitted(self, "curves_")
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if graphs is None:
+            return kneighbors(self.curves_, n_neighbors=k)
+        return kneighbors(self.metric_.embed(graphs), self.curves_, n_neighbors=k)
+
+    def _votes(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of the neighbours [N, k] and how much each counts; rows add up to 1."""
+        distances, indices = self.kneighbors(graphs)
+        if self.weights == "uniform":
+            shares = np.ones_like(distances, dtype=float)
+        else:  # a neighbour at distance 0 takes all
+            touching = distances == 0
+            with np.errstate(divide="ignore"):
+                shares = np.where(touching.any(1, keepdims=True), touching, 1.0 / np.maximum(distances, 1e-300))
+        return indices, shares / shares.sum(1, keepdims=True)
+
+
+class GraphKNNClassifier(ClassifierMixin, _Neighbors):
+    """k-nearest-neighbours classification of graphs, with a metric that is learned for it.
+
+    Parameters
+    ----------
+    metric : SGML, optional
+        A copy of it is fitted by `fit`; `SGML()` when None. To use a fitted metric as it is, freeze it:
+        ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
+    n_neighbors : int
+        How many neighbours vote.
+    weights : {"uniform", "distance"}
+        Whether all count the same, or nearer ones more.
+
+    Attributes
+    ----------
+    metric_ : SGML
+        The fitted metric.
+    classes_ : ndarray
+        Class labels.
+    curves_ : Curves
+        The reference graphs.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> graphs = [nx.cycle_graph(n) for n in range(4, 10)] + [nx.star_graph(n) for n in range(4, 10)]
+    >>> y = ["ring"] * 6 + ["star"] * 6
+    >>> clf = gml.GraphKNNClassifier(gml.SGML(random_state=0), n_neighbors=3).fit(graphs, y)
+    >>> clf.predict([nx.cycle_graph(30), nx.star_graph(30)])
+    array(['ring', 'star'], dtype='<U4')
+    """
+
+    def __init__(self, metric: Any = None, n_neighbors: int = 5, weights: str = "uniform") -> None:
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+
+    def fit(self, graphs: Any, y: Any = None) -> GraphKNNClassifier:
+        """Learns the metric and keeps the graphs as reference."""
+        given, y = _labelled(self.metric, graphs, y)
+        self._check_neighbors(len(given))
+        self._fit_metric(given, y)
+        self._refer_to(given, y)
+        self._after_load()
+        return self
+
+    def _after_load(self) -> None:
+        self.classes_ = np.unique(self.y_)
+
+    def predict_proba(self, graphs: Any) -> np.ndarray:
+        """Shares of the votes for each class [N, classes]."""
+        indices, shares = self._votes(graphs)
+        codes = np.searchsorted(self.classes_, self.y_)[indices]
+        votes = np.zeros((len(indices), len(self.classes_)))
+        for k in range(indices.shape[1]):
+            votes[np.arange(len(votes)), codes[:, k]] += shares[:, k]
+        return votes
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """The class with the most votes [N]; the first of equals."""
+        return self.classes_[self.predict_proba(graphs).argmax(1)]
+
+
+class GraphKNNRegressor(RegressorMixin, _Neighbors):
+    """k-nearest-neighbours regression of a number per graph, on a metric that is fitted already.
+
+    Parameters
+    ----------
+    metric : fitted SGML
+        Learned from classes, on these or other graphs. Freeze it (``sklearn.frozen.FrozenEstimator``) where
+        scikit-learn makes copies, as in cross-validation.
+    n_neighbors, weights
+        See :class:`GraphKNNClassifier`.
+    """
+
+    def __init__(self, metric: Any = None, n_neighbors: int = 5, weights: str = "uniform") -> None:
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+
+    def fit(self, graphs: Any, y: Any) -> GraphKNNRegressor:
+        """Keeps the graphs and their numbers as reference."""
+        if self.metric is None or not hasattr(self.metric, "module_"):
+            raise NotFittedError("GraphKNNRegressor needs a fitted metric: SGML().fit(graphs, classes)")
+        self.metric_ = self.metric
+        y = np.asarray(y, dtype=float)
+        self._refer_to(graphs, y)
+        if y.shape != (len(self.curves_),) or not np.isfinite(y).all():
+            raise ValueError(f"{len(self.curves_)} graphs need as many finite numbers, got an array of shape {y.shape}")
+        self._check_neighbors(len(y))
+        return self
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """Means over the neighbours [N]."""
+        indices, shares = self._votes(graphs)
+        return (self.y_[indices] * shares).sum(1)
+
+
+class GraphSVC(ClassifierMixin, _OnMetric):
+    """Support vector classification of graphs with the kernel exp(−γ d) of a learned metric.
+
+    The kernel is positive definite for every γ > 0: the distance is Euclidean between curves.
+
+    Parameters
+    ----------
+    metric : SGML, optional
+        See :class:`GraphKNNClassifier`.
+    gamma : float
+        γ.
+    C : float
+        Cost of errors, as in `sklearn.svm.SVC`.
+
+    Attributes
+    ----------
+    svc_ : sklearn.svm.SVC
+        Fitted on the kernel matrix.
+    """
+
+    def __init__(self, metric: Any = None, gamma: float = 1.0, C: float = 1.0) -> None:
+        self.metric = metric
+        self.gamma = gamma
+        self.C = C
+
+    def fit(self, graphs: Any, y: Any = None) -> GraphSVC:
+        """Learns the metric, then the classifier."""
+        for name in ("gamma", "C"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        given, y = _labelled(self.metric, graphs, y)
+        self._fit_metric(given, y)
+        self._refer_to(given, y)
+        self._after_load()
+        return self
+
+    def _after_load(self) -> None:
+        kernel = np.exp(-self.gamma * pairwise_distances(self.curves_).astype(float))
+        self.svc_ = SVC(C=self.C, kernel="precomputed").fit(kernel, self.y_)
+        self.classes_ = self.svc_.classes_
+
+    def _kernel(self, graphs: Any) -> np.ndarray:
+        check_is_fitted(self, "svc_")
+        distances = pairwise_distances(self.metric_.embed(graphs), self.curves_)
+        return np.exp(-self.gamma * distances.astype(float))
+
+    def decision_function(self, graphs: Any) -> np.ndarray:
+        """As `sklearn.svm.SVC`."""
+        return self.svc_.decision_function(self._kernel(graphs))
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """Classes [N]."""
+        return self.svc_.predict(self._kernel(graphs))
+
+
+def _labelled(metric: Any, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Graphs converted once, by the metric's names for their parts, and their classes."""
+    from .graphs import as_graphs
+    from .learner import check_classes
+
+    given = as_graphs(graphs, attribute=getattr(metric, "attribute", "x"), label=getattr(metric, "label", None))
+    return given, check_classes(given, y)
+
+
+def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
+    """Any model folder: a metric, a k-NN classifier or regressor, or an SVM, whatever was saved."""
+    homes = {home.__name__: home for home in (SGML, GraphKNNClassifier, GraphKNNRegressor, GraphSVC)}
+    kind, _, _ = load_model(path, tuple(homes))
+    return homes[kind].load(path, encoder=encoder)

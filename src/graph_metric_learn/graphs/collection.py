@@ -1,0 +1,90 @@
+"""Many graphs in a few flat arrays: what every later step works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..transport.curves import concatenated_ranges
+from ..transport.measures import offsets
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """G graphs, stored one after the other.
+
+    Attributes
+    ----------
+    sizes : ndarray [G]
+        How many nodes each graph has.
+    edges : ndarray [2, E]
+        Edges between rows of all graphs together. Simple and undirected: each edge stands in both directions, once;
+        no node is its own neighbour.
+    x : ndarray [S, q] or None
+        Node features, float32, S = sum of the sizes.
+    labels : ndarray [S, L] or None
+        Discrete node labels, whole numbers or strings, L of them per node.
+    y : ndarray [G] or None
+        What the graphs themselves are labelled with.
+    """
+
+    sizes: np.ndarray
+    edges: np.ndarray
+    x: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    y: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Where each graph's nodes start, and the end of the last [G + 1]."""
+        return offsets(self.sizes)
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Number of neighbours of each node [S]."""
+        return np.bincount(self.edges[0], minlength=int(self.sizes.sum()))
+
+    @cached_property
+    def adjacency(self) -> Any:
+        """Block-diagonal 0/1 adjacency of all graphs, a scipy sparse array [S, S]."""
+        n = int(self.sizes.sum())
+        ones = np.ones(self.edges.shape[1], dtype=np.float32)
+        return sparse.csr_array((ones, (self.edges[0], self.edges[1])), shape=(n, n))
+
+    def __getitem__(self, which: Any) -> Graphs:
+        """The chosen graphs, by slice or array of indices."""
+        which = np.arange(len(self))[which]
+        rows = concatenated_ranges(self.offsets[which], self.sizes[which])
+        place = np.full(int(self.sizes.sum()), -1)
+        place[rows] = np.arange(len(rows))
+        kept = self.edges[:, place[self.edges[0]] >= 0]
+        return Graphs(
+            self.sizes[which],
+            place[kept],
+            None if self.x is None else self.x[rows],
+            None if self.labels is None else self.labels[rows],
+            None if self.y is None else self.y[which],
+        )
+
+    def to_batch(self, device: Any = "cpu") -> Any:
+        """The same graphs as one `torch_geometric.data.Batch`, for encoders that work on it."""
+        import torch
+        from torch_geometric.data import Batch
+
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        batch = Batch(
+            x=None if self.x is None else torch.from_numpy(self.x),
+            edge_index=torch.from_numpy(self.edges),
+            batch=torch.from_numpy(owner),
+            ptr=torch.from_numpy(self.offsets),
+        )
+        batch.num_nodes = int(self.sizes.sum())
+        batch._num_graphs = len(self)
+        return batch.to(device)
