@@ -179,7 +179,8 @@ class GraphKNNClassifier(ClassifierMixin, _Neighbors):
 
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
-        return self.classes_[self.predict_proba(graphs).argmax(1)]
+        votes = self.predict_proba(graphs)
+        return self.classes_[votes.argmax(1)]
 
 
 class GraphKNNRegressor(RegressorMixin, _Neighbors):
@@ -265,11 +266,13 @@ class GraphSVC(ClassifierMixin, _OnMetric):
 
     def decision_function(self, graphs: Any) -> np.ndarray:
         """As `sklearn.svm.SVC`."""
-        return self.svc_.decision_function(self._kernel(graphs))
+        kernel = self._kernel(graphs)
+        return self.svc_.decision_function(kernel)
 
     def predict(self, graphs: Any) -> np.ndarray:
         """Classes [N]."""
-        return self.svc_.predict(self._kernel(graphs))
+        kernel = self._kernel(graphs)
+        return self.svc_.predict(kernel)
 
 
 def _labelled(metric: Any, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:

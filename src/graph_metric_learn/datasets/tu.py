@@ -338,7 +338,8 @@ def _table(
     return table
 
 
-def _check_lines(name: str, what: str, bad: np.ndarray, complaint: str) -> None:
+def _check_lines(name: str, what: str, bad: Any, complaint: str) -> None:
+    """Refuses a file by its first bad line; bad: booleans [lines]."""
     if bad.any():
         raise ValueError(f"{name}_{what}.txt, line {bad.argmax() + 1}, {complaint}")
 

@@ -64,10 +64,10 @@ class Graphs:
         rows = concatenated_ranges(self.offsets[which], self.sizes[which])
         place = np.full(int(self.sizes.sum()), -1)
         place[rows] = np.arange(len(rows))
-        kept = self.edges[:, place[self.edges[0]] >= 0]
+        kept = place[self.edges[:, place[self.edges[0]] >= 0]]
         return Graphs(
             self.sizes[which],
-            place[kept],
+            kept[:, np.lexsort(kept[::-1])],
             None if self.x is None else self.x[rows],
             None if self.labels is None else self.labels[rows],
             None if self.y is None else self.y[which],

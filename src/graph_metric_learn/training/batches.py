@@ -41,16 +41,14 @@ def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching
 
 
 def _cover(batches: list[np.ndarray], y: np.ndarray) -> None:
-    """Gives every batch of one class an element of another one, from a batch that has it to spare."""
-    poor = [b for b, batch in enumerate(batches) if (y[batch] == y[batch[0]]).all()]
-    donors = [b for b in range(len(batches)) if b not in set(poor)]
-    for b in poor:
-        own = y[batches[b][0]]
-        for d in donors:
-            foreign = np.flatnonzero(y[batches[d]] != own)
-            if len(foreign) < 2 and (y[batches[d]] != own).sum() != len(batches[d]):
-                continue  # its only element of another class: it would be poor itself
-            batches[b][0], batches[d][foreign[0]] = batches[d][foreign[0]], batches[b][0]
-            donors.remove(d)
-            donors.append(d)
-            break
+    """Gives every batch of one class an element of another one, from the next batch that has it to spare."""
+    for b, batch in enumerate(batches):
+        own = y[batch[0]]
+        if (y[batch] != own).any():
+            continue
+        for step in range(1, len(batches)):
+            donor = batches[(b + step) % len(batches)]
+            foreign = np.flatnonzero(y[donor] != own)
+            if len(foreign) >= 2 or (len(foreign) == len(donor) and len(foreign) > 0):
+                batch[0], donor[foreign[0]] = donor[foreign[0]], batch[0]
+                break

@@ -1,0 +1,162 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+import graph_metric_learn as gml
+from graph_zoo import as_networkx, zoo
+
+
+@pytest.fixture(scope="module")
+def data():
+    pairs, y = zoo(np.random.default_rng(1), 60)
+    return pairs[:40], y[:40], pairs[40:], y[40:]
+
+
+def sgml(**options):
+    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_neighbours_vote_as_in_scikit_learn(data, weights):
+    train, _, test, _ = data
+    names = np.array(["ring", "hub", "third"])[np.arange(40) % 3]
+    clf = gml.GraphKNNClassifier(sgml(), n_neighbors=4, weights=weights).fit(train, names)
+    d_train, d_test = clf.metric_.pairwise_distances(train), clf.metric_.pairwise_distances(test, train)
+    wanted = KNeighborsClassifier(4, weights=weights, metric="precomputed").fit(d_train, names)
+    np.testing.assert_allclose(clf.predict_proba(test), wanted.predict_proba(d_test), atol=1e-5)
+    assert (clf.predict(test) == wanted.predict(d_test)).all()
+    distances, _ = clf.kneighbors(test)
+    np.testing.assert_allclose(distances, np.sort(d_test, axis=1)[:, :4], atol=1e-5)
+    assert (clf.predict(train[:3]) == clf.predict(as_networkx(train[:3]))).all()
+    if weights == "distance":  # a graph that is its own nearest neighbour decides alone
+        assert (clf.predict(train) == names).all()
+
+
+def test_accuracy(data):
+    train, y, test, y_test = data
+    assert gml.GraphKNNClassifier(sgml(n_epochs=5), n_neighbors=3).fit(train, y).score(test, y_test) >= 0.9
+    assert gml.GraphSVC(sgml(n_epochs=5)).fit(train, y).score(test, y_test) >= 0.9
+
+
+def test_neighbours_among_themselves(data):
+    train, y, _, _ = data
+    clf = gml.GraphKNNClassifier(sgml()).fit(train, y)
+    distances, indices = clf.kneighbors(n_neighbors=2)
+    assert (indices != np.arange(40)[:, None]).all()
+    assert (distances > 0).all()
+
+
+def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch):
+    train, y, test, y_test = data
+    metric = sgml().fit(train, y)
+    frozen = FrozenEstimator(metric)
+    grown = gml.GraphKNNClassifier(frozen).fit(train[:20], y[:20])
+    embedded = []
+    real = gml.SGML.embed
+    monkeypatch.setattr(gml.SGML, "embed", lambda self, graphs: embedded.append(len(graphs)) or real(self, graphs))
+    grown.add(train[20:], y[20:])
+    assert embedded == [20]
+    whole = gml.GraphKNNClassifier(frozen).fit(train, y)
+    np.testing.assert_allclose(grown.predict_proba(test), whole.predict_proba(test))
+    grown.add(test[:1], np.array([7]))
+    assert grown.classes_.tolist() == [0, 1, 7]
+    assert grown.kneighbors(test[:1], 1)[1].tolist() == [[40]]
+    with pytest.raises(ValueError, match="1 graphs, but labels of shape"):
+        grown.add(test[:1], y_test)
+    with pytest.raises(ValueError, match="labels of type"):
+        grown.add(test[:1], ["ring"])
+
+
+def test_svm_is_scikit_learns_on_the_kernel(data):
+    train, y, test, _ = data
+    clf = gml.GraphSVC(sgml(), gamma=0.5, C=3.0).fit(train, y)
+    kernel = np.exp(-0.5 * clf.metric_.pairwise_distances(train).astype(float))
+    wanted = SVC(C=3.0, kernel="precomputed").fit(kernel, y)
+    k_test = np.exp(-0.5 * clf.metric_.pairwise_distances(test, train).astype(float))
+    np.testing.assert_allclose(clf.decision_function(test), wanted.decision_function(k_test), atol=1e-6)
+    assert (clf.predict(test) == wanted.predict(k_test)).all()
+
+
+def test_regression_on_a_fitted_metric(data):
+    train, y, test, _ = data
+    metric = sgml(n_epochs=5).fit(train, y)
+    edges = np.array([a.sum() / 2 for a, _ in train])
+    reg = gml.GraphKNNRegressor(metric, n_neighbors=3).fit(train, edges)
+    _, indices = reg.kneighbors(test)
+    np.testing.assert_allclose(reg.predict(test), edges[indices].mean(1))
+    frozen = gml.GraphKNNRegressor(FrozenEstimator(metric), n_neighbors=3)
+    assert cross_val_score(frozen, train, y.astype(float), cv=3).mean() > 0.5
+    for unfitted in (None, sgml()):
+        with pytest.raises(NotFittedError, match="needs a fitted metric"):
+            gml.GraphKNNRegressor(unfitted).fit(train, edges)
+    with pytest.raises(ValueError, match="40 graphs need as many"):
+        gml.GraphKNNRegressor(metric).fit(train, edges[:5])
+
+
+def test_grid_search_cross_validation_clone_and_pickle(data):
+    train, y, test, _ = data
+    clf = gml.GraphKNNClassifier(sgml(n_epochs=1))
+    assert clone(clf).get_params()["metric__n_epochs"] == 1
+    search = GridSearchCV(clf, {"metric__depth": [0, 1], "n_neighbors": [1, 3]}, cv=2).fit(train, y)
+    assert search.best_score_ >= 0.8
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert (again.predict(test) == search.predict(test)).all()
+    assert cross_val_score(gml.GraphSVC(sgml(n_epochs=1)), train, y, cv=2).mean() >= 0.8
+    assert clf.get_params()["metric"].n_epochs == 1
+    assert not hasattr(clf.metric, "module_")  # a copy is fitted
+
+
+def test_default_metric(data):
+    train, y, test, y_test = data
+    assert gml.GraphKNNClassifier().fit(train, y).score(test, y_test) >= 0.8
+
+
+@pytest.mark.parametrize("kind", ["knn", "svc", "regressor"])
+def test_saved_and_loaded(data, kind, tmp_path):
+    train, y, test, _ = data
+    names = np.array(["ring", "hub"])[y]
+    model = {
+        "knn": lambda: gml.GraphKNNClassifier(sgml(distance="pw", n_projections=4), n_neighbors=3).fit(train, names),
+        "svc": lambda: gml.GraphSVC(sgml(), gamma=0.3).fit(train, names),
+        "regressor": lambda: gml.GraphKNNRegressor(sgml().fit(train, y)).fit(train, y * 2.5),
+    }[kind]()
+    model.save(tmp_path / "model")
+    for again in (type(model).load(tmp_path / "model"), gml.load(tmp_path / "model")):
+        assert type(again) is type(model)
+        np.testing.assert_array_equal(again.predict(test), model.predict(test))
+        assert again.get_params()["metric__depth"] == 1
+    if kind == "knn":
+        again.add(test[:1], ["hub"])
+        assert again.kneighbors(test[:1], 1)[1].tolist() == [[40]]
+    with pytest.raises(ValueError, match="holds a Graph"):
+        gml.SGML.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gml.GraphKNNClassifier(n_neighbors=41), "n_neighbors=41, but there are only 40 graphs"),
+        (lambda: gml.GraphKNNClassifier(n_neighbors=0), "n_neighbors must be"),
+        (lambda: gml.GraphKNNClassifier(weights="x"), "'x'"),
+        (lambda: gml.GraphSVC(gamma=0), "gamma must be positive"),
+        (lambda: gml.GraphSVC(C=-1), "C must be positive"),
+    ],
+)
+def test_bad_options_get_one_clear_error(data, make, words):
+    with pytest.raises(ValueError, match=words):
+        make().fit(*data[:2])
+
+
+def test_unfitted(data):
+    for model in (gml.GraphKNNClassifier(), gml.GraphSVC()):
+        with pytest.raises(NotFittedError):
+            model.predict(data[0])
+    with pytest.raises(NotFittedError):
+        gml.SGML().pairwise_distances(data[0])

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+import torch
+
+from graph_metric_learn.encoders import SGCN, encode, propagate
+from graph_metric_learn.graphs import as_graphs
+from graph_zoo import zoo
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_propagation_against_dense_powers(rng, depth):
+    pairs, _ = zoo(rng, 4)
+    graphs = as_graphs(pairs)
+    plain, normalised = [], []
+    for a, x in pairs:
+        mixing = a + np.eye(len(a))
+        plain.append(np.linalg.matrix_power(mixing, depth) @ x)
+        root = np.diag(1 / np.sqrt(mixing.sum(1)))
+        normalised.append(np.linalg.matrix_power(root @ mixing @ root, depth) @ x)
+    np.testing.assert_allclose(propagate(graphs, depth, "sum"), np.concatenate(plain), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(propagate(graphs, depth), np.concatenate(normalised), rtol=1e-4, atol=1e-5)
+
+
+def test_the_product_and_its_start(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+    module = SGCN(3, 2, depth=1, seed=0)
+    assert module.theta.abs().max() <= np.sqrt(6 / 5)
+    assert torch.equal(module.theta, SGCN(3, 2, seed=0).theta)
+    assert not torch.equal(module.theta, SGCN(3, 2, seed=1).theta)
+    wanted = torch.from_numpy(propagate(graphs, 1)) @ module.theta
+    assert torch.equal(encode(module, graphs), wanted.relu())
+    assert (wanted < 0).any()
+    linear = SGCN(3, 2, depth=1, activation="none", seed=0)
+    assert torch.equal(encode(linear, graphs), wanted)
+
+
+def test_another_encoder_gets_a_pyg_batch(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+
+    class Degrees(torch.nn.Module):
+        def forward(self, batch):
+            return torch.bincount(batch.edge_index[0], minlength=batch.num_nodes).float().unsqueeze(1)
+
+    assert encode(Degrees(), graphs).flatten().tolist() == graphs.degrees.tolist()
+
+    class Pooled(torch.nn.Module):
+        def forward(self, batch):
+            return batch.x.mean(0, keepdim=True)
+
+    with pytest.raises(ValueError, match="expected one row per node"):
+        encode(Pooled(), graphs)
+
+
+def test_bad_choices(rng):
+    graphs = as_graphs(zoo(rng, 2)[0])
+    with pytest.raises(ValueError, match="'mean'"):
+        propagate(graphs, 1, "mean")
+    with pytest.raises(ValueError, match="depth"):
+        propagate(graphs, -1)
+    with pytest.raises(ValueError, match="'gelu'"):
+        SGCN(2, 2, activation="gelu")
