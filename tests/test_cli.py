@@ -1,10 +1,125 @@
+import csv
+import io
 import json
 import subprocess
 import sys
 
+import networkx as nx
+import numpy as np
 import pytest
 
+import graph_metric_learn as gml
 from graph_metric_learn.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rings and stars as GraphML, with a CSV of their classes beside them."""
+    where = tmp_path_factory.mktemp("graphs")
+    rows = ["graph,label"]
+    for n in range(4, 14):
+        nx.write_graphml(nx.cycle_graph(n), where / f"ring{n}.graphml")
+        nx.write_graphml(nx.star_graph(n), where / f"star{n}.graphml")
+        rows += [f"ring{n},ring", f"star{n},star"]
+    (where / "classes.csv").write_text("\n".join(rows))
+    return where
+
+
+@pytest.fixture(scope="module")
+def model(folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("models") / "knn"
+    arguments = ["fit", str(folder), "--labels", str(folder / "classes.csv"), "--out", str(out), "--neighbors", "3"]
+    assert main(arguments) == 0
+    return out
+
+
+def test_fit_predict_and_distances(folder, model, tmp_path, capsys):
+    assert main(["predict", str(model), str(folder)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 20
+    assert all(row["graph"].startswith(row["prediction"]) for row in rows)
+    assert float(rows[0]["share ring"]) + float(rows[0]["share star"]) == pytest.approx(1)
+    assert main(["predict", str(model), str(folder), "--out", str(tmp_path / "p.csv")]) == 0
+    assert len(list(csv.DictReader((tmp_path / "p.csv").open()))) == 20
+
+    for ending in ("npy", "csv"):
+        assert main(["distances", str(model), str(folder), "--out", str(tmp_path / f"d.{ending}")]) == 0
+    matrix = np.load(tmp_path / "d.npy")
+    graphs = [nx.read_graphml(path) for path in sorted(folder.glob("*.graphml"))]
+    np.testing.assert_allclose(matrix, gml.load(model).metric_.pairwise_distances(graphs), atol=1e-6)
+    table = list(csv.reader((tmp_path / "d.csv").open()))
+    assert table[0][:2] == ["graph", "ring10"]
+    np.testing.assert_allclose(np.array([row[1:] for row in table[1:]], dtype=float), matrix, atol=1e-4)
+    out = tmp_path / "wide.npy"
+    assert main(["distances", str(model), str(folder), "--others", str(folder), "--out", str(out)]) == 0
+    np.testing.assert_allclose(np.load(out), matrix, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["svc", "metric"])
+def test_other_models(folder, tmp_path, kind, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    out = ["--out", str(tmp_path / "m"), "--model", kind, "--epochs", "2", "--evaluate"]
+    assert main(["fit", str(folder), *labels, *out]) == 0
+    printed = capsys.readouterr().out
+    assert "20 graphs, 2 classes, node features: degree" in printed
+    assert "5-fold cross-validation: 100.0 %" in printed
+    code = main(["predict", str(tmp_path / "m"), str(folder)])
+    assert code == (0 if kind == "svc" else 2)
+    if kind == "metric":
+        assert "without a classifier" in capsys.readouterr().err
+    assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
+
+
+def test_a_folder_in_tu_format(tmp_path):
+    tu = tmp_path / "TOY"
+    tu.mkdir()
+    lines = {"A": [], "graph_indicator": [], "graph_labels": []}
+    node = 0
+    for g in range(12):
+        n = 4 + g // 2
+        graph = nx.cycle_graph(n) if g % 2 else nx.star_graph(n - 1)
+        lines["A"] += [f"{node + u + 1}, {node + v + 1}" for u, v in graph.edges]
+        lines["graph_indicator"] += [str(g + 1)] * n
+        lines["graph_labels"].append(str(g % 2))
+        node += n
+    for what, rows in lines.items():
+        (tu / f"TOY_{what}.txt").write_text("\n".join(rows))
+    assert main(["fit", str(tu), "--out", str(tmp_path / "a")]) == 0
+    assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b")]) == 0
+    assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0
+    assert gml.load(tmp_path / "a").metric_.features_.kind_ == "degree"
+
+
+def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert main(["fit", str(folder), *labels, "--out", str(model)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    (tmp_path / "d.npy").write_text("mine")
+    assert main(["distances", str(model), str(folder), "--out", str(tmp_path / "d.npy")]) == 2
+    assert (tmp_path / "d.npy").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "{folder}", "--out", "{new}"], "no class labels"),
+        (["fit", "{folder}", "--labels", "{folder}/none.csv", "--out", "{new}"], "cannot read"),
+        (["fit", "no/such/folder", "--out", "{new}"], "no/such/folder"),
+        (["predict", "{folder}", "{folder}"], "not a model folder"),
+        (["distances", "{model}", "{folder}", "--out", "{new}.txt"], "must be .npy or .csv"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--neighbors", "99"],
+            "n_neighbors=99",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, tmp_path, capsys):
+    filled = [a.format(folder=folder, model=model, new=tmp_path / "new") for a in arguments]
+    assert main(filled) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_bench_writes_numbers_and_a_picture_once(tmp_path, capsys):
@@ -19,7 +134,7 @@ def test_the_bench_writes_numbers_and_a_picture_once(tmp_path, capsys):
     assert "exists already" in capsys.readouterr().err
 
 
-def test_bad_commands_exit_with_one_clear_line():
+def test_unknown_commands_exit_with_a_code():
     with pytest.raises(SystemExit) as stopped:
         main(["nonsense"])
     assert stopped.value.code == 2
@@ -27,5 +142,5 @@ def test_bad_commands_exit_with_one_clear_line():
 
 def test_help_imports_nothing_heavy():
     code = "import sys; from graph_metric_learn.cli import _parser; _parser().format_help();"
-    code += "assert not {'torch', 'numpy', 'numba'} & set(sys.modules), 'heavy import'"
+    code += "assert not {'torch', 'numpy', 'numba', 'sklearn'} & set(sys.modules), 'heavy import'"
     subprocess.run([sys.executable, "-c", code], check=True)

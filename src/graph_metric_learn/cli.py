@@ -1,6 +1,6 @@
-"""The command line: `graph-metric-learn demo | bench`, each with --help.
+"""The command line: `graph-metric-learn demo | fit | predict | distances | bench`, each with --help.
 
-Thin: parses, calls, prints. Nothing heavy is imported before a command is known.
+Thin: parses, calls, prints. Nothing heavy is imported before a command is known, so --help answers at once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+_SOURCE = (
+    "name of a TU dataset (MUTAG), a folder in TU format, or a folder of .graphml, .pt or .safetensors files, "
+    "one graph each"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,52 +36,209 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
 
-    demo = commands.add_parser("demo", help="distances between a few clouds, in seconds")
-    demo.set_defaults(run=_demo)
+    def add(name: str, run: Any, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(run=run)
+        return command
 
-    bench = commands.add_parser("bench", help="measure speed and memory against their targets")
-    bench.add_argument("what", choices=["transport"], help="what to measure")
-    bench.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for JSON and PNG (%(default)s)")
+    demo = add("demo", _demo, "learn a metric on handwritten digits as graphs and write an HTML report")
+    demo.add_argument("--out", type=Path, default=Path("demo-report"), help="folder for the report (%(default)s)")
+
+    fit = add("fit", _fit, "learn a metric and a classifier from labelled graphs, and save them")
+    fit.add_argument("source", help=_SOURCE)
+    fit.add_argument("--labels", type=Path, help="CSV with columns graph,label (for a folder of graph files)")
+    fit.add_argument("--out", type=Path, required=True, help="model folder to write")
+    fit.add_argument("--model", choices=["knn", "svc", "metric"], default="knn", help="what to save (%(default)s)")
+    fit.add_argument(
+        "--features", choices=["auto", "x", "attributes", "labels", "degree", "fuse"], default="auto",
+        help="node features; auto takes attributes and labels if there, else degrees (%(default)s)",
+    )  # fmt: skip
+    fit.add_argument("--neighbors", type=int, default=5, help="k of k-NN (%(default)s)")
+    fit.add_argument("--gamma", type=float, default=1.0, help="of the SVM kernel exp(-gamma d) (%(default)s)")
+    fit.add_argument("--C", type=float, default=1.0, help="cost of the SVM (%(default)s)")
+    fit.add_argument("--depth", type=int, default=2, help="hops of the graph convolution (%(default)s)")
+    fit.add_argument("--components", type=int, default=5, help="output features of the encoder (%(default)s)")
+    fit.add_argument("--distance", choices=["rpw", "pw", "sw"], default="rpw", help="(%(default)s)")
+    fit.add_argument("--loss", choices=["nccml", "nccml-paper", "nca", "nca-paper"], default="nccml")
+    fit.add_argument("--epochs", type=int, default=10, help="(%(default)s)")
+    fit.add_argument("--batch-size", type=int, default=8, help="(%(default)s)")
+    fit.add_argument("--learning-rate", type=float, default=0.999e-2, help="(%(default)s)")
+    fit.add_argument("--seed", type=int, default=0, help="(%(default)s)")
+    fit.add_argument("--evaluate", action="store_true", help="also print the accuracy of a 5-fold cross-validation")
+    fit.add_argument("--overwrite", action="store_true", help="replace an earlier model")
+    _add_root(fit)
+
+    predict = add("predict", _predict, "predict the classes of graphs with a saved model, to CSV")
+    predict.add_argument("model", type=Path, help="model folder")
+    predict.add_argument("source", help=_SOURCE)
+    predict.add_argument("--out", type=Path, help="CSV to write (standard output)")
+    predict.add_argument("--overwrite", action="store_true", help="replace an earlier file")
+    _add_root(predict)
+
+    distances = add("distances", _distances, "distances between graphs by a saved model, to .npy or .csv")
+    distances.add_argument("model", type=Path, help="model folder")
+    distances.add_argument("source", help=_SOURCE)
+    distances.add_argument("--others", help="second set of graphs (columns); the same as source without it")
+    distances.add_argument("--out", type=Path, required=True, help="file to write, .npy or .csv")
+    distances.add_argument("--overwrite", action="store_true", help="replace an earlier file")
+    _add_root(distances)
+
+    bench = add("bench", _bench, "measure speed and memory against their targets")
+    bench.add_argument("what", choices=["transport", "training"], help="what to measure")
+    bench.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for the results (%(default)s)")
     bench.add_argument("--quick", action="store_true", help="small sizes, for a first look")
     bench.add_argument("--overwrite", action="store_true", help="replace results of an earlier run")
-    bench.set_defaults(run=_bench)
+    _add_root(bench)
     return parser
 
 
+def _add_root(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--root", type=Path, help="folder with TU datasets (NAME.zip or NAME/); else downloaded")
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
 def _demo(options: argparse.Namespace) -> None:
-    import numpy as np
+    from .demo import run_demo
 
-    from . import pairwise_distances
-
-    rng = np.random.default_rng(0)
-    clouds = {
-        "cross": np.concatenate([np.eye(2), -np.eye(2)]),
-        "cross, renumbered": np.concatenate([-np.eye(2), np.eye(2)]),
-        "square": np.array([[x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]),
-        "noise": rng.normal(size=(50, 2)),
-        "noise, moved": rng.normal(size=(40, 2)) + 3,
-    }
-    distances = pairwise_distances(list(clouds.values()))
-    print("RPW2 distances between point clouds of different sizes:\n")
-    for name, row in zip(clouds, distances, strict=True):
-        print(f"  {name:>18} " + " ".join(f"{value:6.2f}" for value in row))
+    run_demo(options.out, overwrite=True)
 
 
-def _bench(options: argparse.Namespace) -> int:
-    import json
+def _fit(options: argparse.Namespace) -> None:
+    from .classify import GraphKNNClassifier, GraphSVC
+    from .learner import SGML
 
-    from .bench import transport
+    _check_new(options.out, options.overwrite)
+    names, graphs, y = _read_source(options.source, options.root, options.labels)
+    if y is None:
+        raise ValueError(f"{options.source} has no class labels: give a CSV with --labels")
+    kind = _default_features(graphs) if options.features == "auto" else options.features
+    metric = SGML(
+        depth=options.depth, n_components=options.components, distance=options.distance, loss=options.loss,
+        n_epochs=options.epochs, batch_size=options.batch_size, learning_rate=options.learning_rate,
+        features=kind, random_state=options.seed,
+    )  # fmt: skip
+    model: Any = {
+        "metric": lambda: metric,
+        "knn": lambda: GraphKNNClassifier(metric, n_neighbors=options.neighbors),
+        "svc": lambda: GraphSVC(metric, gamma=options.gamma, C=options.C),
+    }[options.model]()
+    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes, node features: {kind}")
+    if options.evaluate:
+        from sklearn.model_selection import cross_val_score
+
+        judged = GraphKNNClassifier(metric, n_neighbors=options.neighbors) if options.model == "metric" else model
+        scores = cross_val_score(judged, graphs, y, cv=5)
+        print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
+    model.fit(graphs, y)
+    history = (model if options.model == "metric" else model.metric_).history_
+    print(f"trained {len(history.loss)} epochs in {sum(history.seconds):.1f} s", end="")
+    print(f", loss {history.loss[0]:.3f} -> {history.loss[-1]:.3f}" if history.loss else "")
+    model.save(options.out, overwrite=options.overwrite)
+    print(f"written: {options.out}")
+
+
+def _predict(options: argparse.Namespace) -> None:
+    import csv
+    import io
+
+    from .classify import load
     from .files import write_atomic
 
-    paths = [options.out / f"{options.what}.json", options.out / f"{options.what}.png"]
+    if options.out:
+        _check_new(options.out, options.overwrite)
+    model = load(options.model)
+    if not hasattr(model, "predict"):
+        raise ValueError(f"{options.model} holds a metric without a classifier: fit with --model knn or svc")
+    names, graphs, _ = _read_source(options.source, options.root)
+    predicted = model.predict(graphs)
+    shares = model.predict_proba(graphs) if hasattr(model, "predict_proba") else None
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["graph", "prediction", *(f"share {c}" for c in (model.classes_ if shares is not None else ()))])
+    for i, (name, label) in enumerate(zip(names, predicted, strict=True)):
+        writer.writerow([name, label, *(f"{share:.4g}" for share in (shares[i] if shares is not None else ()))])
+    if options.out:
+        write_atomic(options.out, text.getvalue(), overwrite=options.overwrite)
+        print(f"written: {options.out} ({len(names)} graphs)")
+    else:
+        print(text.getvalue(), end="")
+
+
+def _distances(options: argparse.Namespace) -> None:
+    from .classify import load
+    from .matrix_files import write_csv, write_npy
+
+    if options.out.suffix not in (".npy", ".csv"):
+        raise ValueError(f"{options.out}: the ending must be .npy or .csv")
+    _check_new(options.out, options.overwrite)
+    model = load(options.model)
+    metric = getattr(model, "metric_", model)
+    names, graphs, _ = _read_source(options.source, options.root)
+    rows, columns, column_names = metric.embed(graphs), None, names
+    if options.others:
+        column_names, graphs, _ = _read_source(options.others, options.root)
+        columns = metric.embed(graphs)
+    if options.out.suffix == ".npy":
+        write_npy(options.out, rows, columns)
+    else:
+        write_csv(options.out, rows, columns, names, column_names)
+    print(f"written: {options.out} ({len(names)} x {len(column_names)})")
+
+
+def _bench(options: argparse.Namespace) -> None:
+    import json
+
+    from .bench import training, transport
+    from .files import write_atomic
+
+    paths = [options.out / f"{options.what}{suffix}" for suffix in (".json", ".png")]
     for path in paths:
-        if path.exists() and not options.overwrite:
-            raise ValueError(f"{path} exists already: choose another --out or add --overwrite")
-    report = transport.run(quick=options.quick)
-    write_atomic(paths[0], json.dumps(report.as_dict(), indent=1, ensure_ascii=False), overwrite=True)
-    write_atomic(paths[1], transport.draw(report), overwrite=True)
+        _check_new(path, options.overwrite)
+    if options.what == "transport":
+        report, draw = transport.run(quick=options.quick), transport.draw
+    else:
+        report, draw = training.run(root=options.root, quick=options.quick), training.draw
+    text = json.dumps(report.as_dict(), indent=1, ensure_ascii=False)
+    write_atomic(paths[0], text, overwrite=options.overwrite)
+    write_atomic(paths[1], draw(report), overwrite=options.overwrite)
     print(f"written: {paths[0]}, {paths[1]}")
-    return 0
+
+
+# --- shared ----------------------------------------------------------------------------------------------------------
+
+
+def _check_new(path: Path, overwrite: bool) -> None:
+    """Says so before the work starts, not after it."""
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists already: choose another --out or add --overwrite")
+
+
+def _read_source(source: str, root: Path | None, labels: Path | None = None) -> tuple[list[str], Any, Any]:
+    """Names, graphs and classes (None where unknown) of what the user named."""
+    from .datasets import load_tu
+    from .datasets.folder import load_folder
+
+    folder = Path(source)
+    if folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file():
+        return load_folder(folder, labels)
+    if labels is not None:
+        raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
+    if folder.is_dir():
+        dataset = load_tu(folder.resolve().name, features=None, root=folder.resolve().parent)
+    else:
+        dataset = load_tu(source, features=None, root=root)
+    return [str(i) for i in range(len(dataset))], dataset.graphs, dataset.y
+
+
+def _default_features(graphs: Any) -> str:
+    from .graphs import as_graphs
+
+    given = as_graphs(graphs)
+    if given.x is not None:
+        return "attributes" if given.labels is None else "fuse"
+    return "degree" if given.labels is None else "labels"
 
 
 if __name__ == "__main__":

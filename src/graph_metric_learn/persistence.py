@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .files import current_umask
+
 FORMAT = "graph-metric-learn"
 VERSION = 1
 CONFIG, TENSORS = "model.json", "tensors.safetensors"
@@ -51,9 +53,7 @@ def save_model(
     try:
         (new / TENSORS).write_bytes(data)
         (new / CONFIG).write_text(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        new.chmod(0o777 & ~umask)
+        new.chmod(0o777 & ~current_umask())
         if path.exists():
             old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
             os.replace(path, old / "old")

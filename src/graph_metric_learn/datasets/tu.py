@@ -95,12 +95,14 @@ def load_tu(
     Examples
     --------
     >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp()) / "TOY"
+    >>> place = tempfile.TemporaryDirectory()
+    >>> folder = Path(place.name) / "TOY"
     >>> folder.mkdir()
     >>> files = {"A": "1, 2\n2, 1\n3, 4", "graph_indicator": "1\n1\n2\n2\n2", "graph_labels": "1\n-1"}
     >>> for what, text in files.items():
     ...     _ = (folder / f"TOY_{what}.txt").write_text(text)
-    >>> dataset = load_tu("TOY", features="degree", root=folder.parent)
+    >>> dataset = load_tu("TOY", features="degree", root=place.name)
+    >>> place.cleanup()
     >>> dataset
     GraphDataset(TOY: 2 graphs, 2 classes, on average 2.5 nodes and 1.0 edges, 1-dimensional features)
     >>> dataset.graphs[1].x.tolist()

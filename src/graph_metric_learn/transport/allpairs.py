@@ -24,15 +24,17 @@ from .grids import cell_averages
 from .walks import walk_pairs, walk_rows
 
 _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
+_FEW_ROWS = 4  # rows up to which walking beats gathering what a product needs
+_FEW = 2**16  # numbers up to which waking threads costs more than it saves
 _PAIRS = 2**21  # pairs walked between two updates of the progress bar
-# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1.5e-5 of the scale of the
-# data in float32) and the pair is walked.
-_NEAR = {torch.float32: 1e-4, torch.float64: 1e-6}
+# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1e-5 of the scale of the data
+# in float32) and the pair is walked.
+_NEAR = {torch.float32: 1e-3, torch.float64: 1e-6}
 
 
 def squared_distances(u: Curves, v: Curves | None = None, *, progress: bool | None = False) -> Tensor:
     """Squared distances of all curves of u to all of v [N, M], or within u: symmetric, 0 on the diagonal."""
-    u, v = centred(u, v)
+    u, v = _prepared(u, v)
     pairs = len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v)
     with progress_bar(pairs, progress) as bar:
         return _squared(u, v, bar)
@@ -42,7 +44,7 @@ def row_blocks(
     u: Curves, v: Curves | None, block_bytes: int, *, progress: bool | None = False
 ) -> Iterator[tuple[np.ndarray, Tensor]]:
     """Blocks of rows of the matrix of squared distances: (which rows [R], their entries [R, M]), in order of size."""
-    u, v = centred(u, v)
+    u, v = _prepared(u, v)
     width = len(u if v is None else v)
     with progress_bar(len(u) * width, progress) as bar:
         for rows in _row_chunks(u, width, block_bytes):
@@ -54,7 +56,7 @@ def row_blocks(
 
 def fill_symmetric(u: Curves, out: Any, finish: Any, block_bytes: int, *, progress: bool | None = False) -> None:
     """Writes finish(squared distances) within u to `out` [N, N], holding only a block of rows at a time."""
-    u, _ = centred(u, None)
+    u, _ = _prepared(u, None)
     with progress_bar(len(u) * (len(u) - 1) // 2, progress) as bar:
         done = 0
         by_size = np.argsort(u.sizes, kind="stable")
@@ -79,6 +81,16 @@ def nearest(
             at = torch.from_numpy(rows).to(block.device)
             best[at], where[at] = _smallest(block, k, at if v is None else None)
     return best, where
+
+
+def _is_walked(u: Curves, v: Curves | None) -> bool:
+    """Whether the pairs are walked one by one: steps of any length share no grid, and for few rows a walk is faster."""
+    weighted = u.steps is not None or (v is not None and v.steps is not None)
+    return weighted or (v is not None and u.compiled and v.compiled and min(len(u), len(v)) <= _FEW_ROWS)
+
+
+def _prepared(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
+    return (u, v) if _is_walked(u, v) else centred(u, v)
 
 
 def centred(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
@@ -113,9 +125,9 @@ def _row_chunks(u: Curves, width: int, block_bytes: int) -> Iterator[np.ndarray]
 
 
 def _squared(u: Curves, v: Curves | None, bar: Any) -> Tensor:
-    """The matrix for centred curves, by the engine that fits them."""
+    """The matrix, by the engine that fits the curves."""
     compiled = u.compiled and (v is None or v.compiled)
-    if u.steps is not None or (v is not None and v.steps is not None):
+    if _is_walked(u, v):
         return (_walk_compiled if compiled else _walk_all)(u, v, bar)
     order = np.argsort(u.sizes, kind="stable")
     order2 = order if v is None else np.argsort(v.sizes, kind="stable")
@@ -173,7 +185,7 @@ class _Compiled:
     def _side(self, curves: Curves) -> _Side:
         values = curves.values.detach().contiguous().numpy()
         norms = np.empty(len(curves))
-        self.kernels.squared_norms(values, curves.offsets, curves.sizes, norms)
+        self.kernels.squared_norms(values, curves.offsets, curves.sizes, norms, threads=values.size > _FEW)
         return _Side(values, curves.offsets[:-1], curves.sizes, norms)
 
     def _averages(self, side: _Side, which: slice, n: int) -> Tensor:
@@ -183,7 +195,7 @@ class _Compiled:
             rows = values[starts[0] : starts[0] + n * len(starts)]
             return torch.from_numpy(rows.reshape(len(starts), n * self.width))
         out = np.empty((len(starts), n * self.width), dtype=values.dtype)
-        self.kernels.cell_averages(values, starts, sizes, n, out)
+        self.kernels.cell_averages(values, starts, sizes, n, out, threads=out.size > _FEW)
         return torch.from_numpy(out)
 
     def fill(self, n: int, rows: slice, cols: slice) -> None:
@@ -196,14 +208,15 @@ class _Compiled:
                 torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
                 triangle = some_rows.start - some_cols.start + 1 if self.same else -len(self.out)
                 self.kernels.finish(
-                    block.numpy(), self.near, n, triangle, *self.u.some(some_rows), *self.v.some(some_cols)
-                )
+                    block.numpy(), self.near, n, triangle, *self.u.some(some_rows), *self.v.some(some_cols),
+                    threads=block.numel() > _FEW,
+                )  # fmt: skip
 
     def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
         """The matrix in the caller's order."""
         if self.same:
-            self.kernels.mirror(self.out.numpy())
-        self.kernels.permute(self.out.numpy(), rows, cols)
+            self.kernels.mirror(self.out.numpy(), threads=self.out.numel() > _FEW)
+        self.kernels.permute(self.out.numpy(), rows, cols, threads=self.out.numel() > _FEW)
         return self.out
 
 

@@ -209,16 +209,22 @@ def walk_pairs(us, ends, starts, first, vs, fins, starts2, second, uniform, out)
 
 
 @_parallel
-def walk_block(us, ends, starts, vs, fins, starts2, rows, same, out):
-    """Squared distances of the listed rows to all curves of the other side, for steps of any length; starts [G + 1].
+def walk_block(us, ends, starts, vs, fins, starts2, rows, same, uniform, out):
+    """Squared distances of the listed rows to all curves of the other side; starts [G + 1].
 
     same: both sides are one; only i < j is walked, and written to both places.
     """
     last = len(rows) - 1
+    count = len(starts2) - 1
+    if len(rows) == 1 and not same:
+        i = rows[0]
+        for j in prange(count):
+            out[i, j] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], uniform)
+        return
     for q in prange(len(rows)):
         i = rows[q // 2] if q % 2 == 0 else rows[last - q // 2]  # long and short rows in turn: threads end together
-        for j in range(i + 1 if same else 0, len(starts2) - 1):
-            out[i, j] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], False)
+        for j in range(i + 1 if same else 0, count):
+            out[i, j] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], uniform)
             if same:
                 out[j, i] = out[i, j]
 

@@ -48,8 +48,10 @@ def walk_rows(u: Curves, v: Curves | None, rows: np.ndarray, out: np.ndarray) ->
     """Squared distances of some curves of u to all of v, into those rows of out; without v, within u, both halves."""
     from . import kernels
 
-    sides = [(*_by_direction(side, False, copy=True), side.offsets) for side in ((u,) if v is None else (u, v))]
-    kernels.walk_block(*sides[0], *sides[-1], rows, v is None, out)
+    uniform = u.steps is None and (v is None or v.steps is None)
+    copy = len(rows) > 4  # not worth it for few rows
+    sides = [(*_by_direction(side, uniform, copy), side.offsets) for side in ((u,) if v is None else (u, v))]
+    kernels.walk_block(*sides[0], *sides[-1], rows, v is None, uniform, out)
 
 
 def _by_direction(curves: Curves, uniform: bool, copy: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,156 @@
+"""How fast learning is: training and all distances on the paper's datasets, scaling, prediction, memory, import."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..classify import GraphKNNClassifier
+from ..datasets import load_tu
+from ..graphs import Graphs, as_graphs
+from ..learner import SGML
+from .measure import Report, extra_memory, seconds
+
+# Seconds the paper reports (i9-9900KS, RTX 3090): training of 10 epochs at depth 4, all distances; and our features.
+PAPER = {
+    "BZR": ("attributes", 35, 5),
+    "COX2": ("attributes", 40, 7),
+    "PROTEINS": ("labels", 240, 40),
+    "ENZYMES": ("labels", 220, 40),
+    "MUTAG": ("degree", 15, 1),
+    "NCI1": ("labels", 480, 480),
+    "IMDB-BINARY": ("degree", 80, 10),
+    "IMDB-MULTI": ("degree", 120, 55),
+}
+
+
+def run(*, root: Path | None = None, quick: bool = False) -> Report:
+    """All measurements. quick: two small datasets and small sizes, for a look in seconds."""
+    report = Report("training")
+    report.numbers["quick"] = quick
+    _datasets(report, root, ["MUTAG", "BZR"] if quick else list(PAPER))
+    _nci1(report, root, quick)
+    _scaling(report, [30, 300] if quick else [30, 100, 300, 1000, 3000])
+    _import(report)
+    return report
+
+
+def _datasets(report: Report, root: Path | None, names: list[str]) -> None:
+    rows: dict[str, Any] = {}
+    for name in names:
+        features, paper_training, paper_distances = PAPER[name]
+        dataset = load_tu(name, features=features, root=root)
+        graphs = as_graphs(dataset.graphs)
+        metric = SGML(depth=4, random_state=0)
+        training = seconds(lambda m=metric, g=graphs, y=dataset.y: m.fit(g, y), budget=1.0, at_least=1)  # type: ignore[misc]
+        distances = seconds(lambda m=metric, g=graphs: m.pairwise_distances(g), at_least=2)  # type: ignore[misc]
+        rows[name] = {
+            "graphs": len(graphs), "training": training, "distances": distances,
+            "paper_training": paper_training, "paper_distances": paper_distances,
+        }  # fmt: skip
+        report.target(f"{name}: training faster than the paper's", paper_training / training, 50, at_most=False)
+        report.target(f"{name}: distances faster than the paper's", paper_distances / distances, 50, at_most=False)
+    report.numbers["datasets"] = rows
+
+
+def _nci1(report: Report, root: Path | None, quick: bool) -> None:
+    name = "MUTAG" if quick else "NCI1"
+    features = PAPER[name][0]
+    dataset = load_tu(name, features=features, root=root)
+    graphs = as_graphs(dataset.graphs)
+    train = np.random.default_rng(0).permutation(len(graphs))[: round(0.9 * len(graphs))]
+    some, y = graphs[train], dataset.y[train]
+    warm = seconds(lambda: SGML(random_state=0).fit(some, y), budget=4.0, at_least=2)
+    code = (
+        "import time, graph_metric_learn as gml;"
+        f"d = gml.datasets.load_tu({name!r}, {features!r}, root={None if root is None else str(root)!r});"
+        "g = gml.as_graphs(d.graphs); t = time.perf_counter();"
+        "gml.SGML(random_state=0).fit(g, d.y); print(time.perf_counter() - t)"
+    )
+    first = float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    memory = extra_memory(lambda: SGML(random_state=0).fit(some, y))
+    clf = GraphKNNClassifier(SGML(random_state=0)).fit(graphs, dataset.y)
+    one = dataset.graphs[:1]
+    predict = 1000 * seconds(lambda: clf.predict(one), budget=1.0, at_least=10)
+    report.numbers["nci1"] = {
+        "dataset": name, "graphs": len(some), "warm": warm, "first_call": first,
+        "memory_MB": memory, "predict_ms": predict,
+    }  # fmt: skip
+    report.target(f"{name}, 10 epochs, {len(some)} graphs", warm, 3, at_most=True, unit="s")
+    report.target(f"{name}, first call in a fresh process", first, 12, at_most=True, unit="s")
+    report.target(f"{name}, memory while training", memory, 1000, at_most=True, unit="MB")
+    report.target(f"predict one graph against {len(graphs)}", predict, 20, at_most=True, unit="ms")
+
+
+def _scaling(report: Report, sizes: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    by_nodes = {n: _time_per_step(_random_graphs(rng, 64, n)) for n in sizes}
+    by_graphs = {g: _time_per_step(_random_graphs(rng, g, 30)) for g in (100, 1000, 10_000)}
+    report.numbers["step_by_nodes"], report.numbers["step_by_graphs"] = by_nodes, by_graphs
+    slope = math.log(by_nodes[sizes[-1]] / by_nodes[sizes[0]]) / math.log(sizes[-1] / sizes[0])
+    report.target(f"slope of the time per step from {sizes[0]} to {sizes[-1]} nodes", slope, 1.2, at_most=True, unit="")
+    ratio = by_graphs[10_000] / by_graphs[1000]
+    report.target("time per step with 10,000 graphs / with 1,000", ratio, 1.25, at_most=True)
+
+
+def _random_graphs(rng: np.random.Generator, count: int, n: int) -> Graphs:
+    """Rings with three random chords per ten nodes and five random features."""
+    sizes = np.full(count, n)
+    ring = np.arange(n)
+    tails = np.concatenate([ring, rng.integers(0, n, 3 * n // 10)])
+    heads = np.concatenate([(ring + 1) % n, rng.integers(0, n, 3 * n // 10)])
+    keys = np.unique(np.concatenate([tails * n + heads, heads * n + tails])[np.tile(tails != heads, 2)])
+    one = np.stack([keys // n, keys % n])
+    edges = (one[:, None] + np.arange(count)[None, :, None] * n).reshape(2, -1)
+    return Graphs(sizes, edges, rng.normal(size=(count * n, 5)).astype(np.float32))
+
+
+def _time_per_step(graphs: Graphs) -> float:
+    """Seconds for one batch of 8, from the fastest of a few epochs."""
+    y = np.arange(len(graphs)) % 2
+    metric = SGML(n_epochs=5, random_state=0).fit(graphs, y)
+    return min(metric.history_.seconds) / math.ceil(len(graphs) / 8)
+
+
+def _import(report: Report) -> None:
+    """Importing the package and a name of it, against importing torch."""
+
+    def fresh(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - start
+
+    times = {code: min(fresh(code) for _ in range(3)) for code in ("import torch", "import graph_metric_learn")}
+    report.numbers["import"] = times
+    report.target(
+        "import / import torch", times["import graph_metric_learn"] / times["import torch"], 1.3, at_most=True
+    )
+
+
+def draw(report: Report) -> bytes:
+    """Training and distance times against the paper's, as PNG."""
+    from io import BytesIO
+
+    from matplotlib.figure import Figure
+
+    rows = report.numbers["datasets"]
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    for axes, what in zip(figure.subplots(1, 2, sharey=True), ("training", "distances"), strict=True):
+        places = np.arange(len(rows))
+        axes.bar(places - 0.2, [row[f"paper_{what}"] for row in rows.values()], 0.4, color="0.7", label="paper, GPU")
+        axes.bar(places + 0.2, [row[what] for row in rows.values()], 0.4, color="C3", label="here, two cores")
+        axes.set_yscale("log")
+        axes.set_xticks(places, list(rows), rotation=40, ha="right", fontsize=8)
+        axes.set_title("training, 10 epochs" if what == "training" else "all distances", fontsize=10)
+        axes.grid(axis="y", alpha=0.3)
+    figure.axes[0].set_ylabel("seconds")
+    figure.axes[0].legend(fontsize=8)
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=150)
+    return buffer.getvalue()
