@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
-from graph_zoo import as_networkx, zoo
+from graph_zoo import as_networkx, as_pyg, zoo
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +145,7 @@ def test_saved_and_loaded(data, kind, tmp_path):
         (lambda: gml.GraphKNNClassifier(n_neighbors=41), "n_neighbors=41, but there are only 40 graphs"),
         (lambda: gml.GraphKNNClassifier(n_neighbors=0), "n_neighbors must be"),
         (lambda: gml.GraphKNNClassifier(weights="x"), "'x'"),
+        (lambda: gml.GraphKNNClassifier(metric="rpw"), "metric must be an SGML"),
         (lambda: gml.GraphSVC(gamma=0), "gamma must be positive"),
         (lambda: gml.GraphSVC(C=-1), "C must be positive"),
     ],
@@ -152,6 +153,18 @@ def test_saved_and_loaded(data, kind, tmp_path):
 def test_bad_options_get_one_clear_error(data, make, words):
     with pytest.raises(ValueError, match=words):
         make().fit(*data[:2])
+
+
+def test_classes_carried_by_the_graphs(data):
+    train, y, test, y_test = data
+    clf = gml.GraphKNNClassifier(sgml()).fit(as_pyg(train, y))
+    assert clf.score(as_pyg(test, y_test)) == clf.score(test, y_test)
+    clf.add(as_pyg(test, y_test))
+    assert len(clf.y_) == 60
+    with pytest.raises(ValueError, match="no class labels"):
+        clf.score(test)
+    with pytest.raises(ValueError, match="n_neighbors=61, but there are 60 graphs"):
+        clf.kneighbors(test, 61)
 
 
 def test_unfitted(data):

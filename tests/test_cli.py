@@ -104,7 +104,7 @@ def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
     [
         (["fit", "{folder}", "--out", "{new}"], "no class labels"),
         (["fit", "{folder}", "--labels", "{folder}/none.csv", "--out", "{new}"], "cannot read"),
-        (["fit", "no/such/folder", "--out", "{new}"], "no/such/folder"),
+        (["fit", "no/such/folder", "--out", "{new}"], "there is no folder no/such/folder"),
         (["predict", "{folder}", "{folder}"], "not a model folder"),
         (["distances", "{model}", "{folder}", "--out", "{new}.txt"], "must be .npy or .csv"),
         (

@@ -152,6 +152,49 @@ def test_a_gin_as_encoder(rng, tmp_path):
         gml.SGML.load(tmp_path / "gin", encoder=torch.nn.Linear(3, 3))
 
 
+def test_a_model_of_pyg_as_it_is(rng):
+    from torch_geometric.nn import GIN
+
+    torch.manual_seed(0)
+    pairs, y = zoo(rng)
+    metric = gml.SGML(encoder=GIN(3, 8, 2, 4), n_epochs=2, random_state=0).fit(pairs, y)
+    assert metric.embed(pairs).values.shape[2] == 4
+
+
+def test_encoders_that_do_not_fit_are_said(rng):
+    pairs, y = zoo(rng, 8)
+
+    class Idle(torch.nn.Module):
+        def forward(self, batch):
+            return batch.x
+
+    with pytest.raises(ValueError, match="no parameters to train"):
+        gml.SGML(encoder=Idle()).fit(pairs, y)
+    assert gml.SGML(encoder=Idle(), n_epochs=0).fit(pairs, y).pairwise_distances(pairs).shape == (8, 8)
+    with pytest.raises(ValueError, match="failed on a batch with 3 node features"):
+        gml.SGML(encoder=torch.nn.Linear(5, 2)).fit(pairs, y)
+    with pytest.raises(ValueError, match="got str"):
+        gml.SGML(encoder="gin").fit(pairs, y)
+
+
+def test_a_loaded_metric_without_its_loss_says_so(rng, tmp_path):
+    pairs, y = zoo(rng, 8)
+    gml.SGML(loss=gml.nca, n_epochs=1, random_state=0).fit(pairs, y).save(tmp_path / "m")
+    again = gml.SGML.load(tmp_path / "m")
+    assert again.pairwise_distances(pairs).shape == (8, 8)
+    with pytest.raises(ValueError, match="set_params"):
+        again.partial_fit(pairs, y)
+
+
+def test_nodes_that_nothing_tells_apart_share_alike():
+    graphs = [nx.cycle_graph(n) for n in range(4, 10)] + [nx.star_graph(n) for n in range(4, 10)]
+    metric = gml.SGML(random_state=0).fit(graphs, [0] * 6 + [1] * 6)
+    told = metric.explain(nx.cycle_graph(6), nx.star_graph(5))
+    np.testing.assert_allclose(told.source_share, 1 / 6, atol=1e-6)
+    np.testing.assert_allclose(told.plan.sum(1), 1 / 6, atol=1e-6)
+    np.testing.assert_allclose(told.target_share[1:], told.target_share[1], atol=1e-6)
+
+
 def test_a_loss_of_pytorch_metric_learning(rng):
     losses = pytest.importorskip("pytorch_metric_learning.losses", reason="pytorch-metric-learning is not installed")
     pairs, y = zoo(rng)
@@ -215,6 +258,7 @@ PAIRS, Y = zoo(np.random.default_rng(0), 8)
         ({"ties": "x"}, Y, "'x'"),
         ({"batching": "x"}, Y, "'x'"),
         ({"device": "tpu9"}, Y, "'tpu9'"),
+        ({"random_state": "a"}, Y, "random_state"),
     ],
 )
 def test_bad_options_get_one_clear_error(options, y, words):

@@ -12,12 +12,37 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from .learner import SGML
+from .graphs import Graphs, as_graphs
+from .learner import SGML, check_classes
 from .persistence import load_model, save_model
 from .transport import kneighbors, pairwise_distances
 from .transport.curves import Curves
 
 VOTES = ("uniform", "distance")
+
+
+def _converted(metric: Any, graphs: Any) -> Graphs:
+    """Graphs converted once, by the metric's names for their parts."""
+    return as_graphs(graphs, attribute=getattr(metric, "attribute", "x"), label=getattr(metric, "label", None))
+
+
+def _labelled(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+    given = _converted(metric, graphs)
+    return given, check_classes(given, y)
+
+
+class _OwnClasses(ClassifierMixin):
+    """`score` that finds the classes in the graphs, as `fit` does."""
+
+    metric_: Any
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; classes from the graphs (`Data.y`) when y is None."""
+        check_is_fitted(self, "curves_")
+        given = _converted(self.metric_, graphs)
+        if y is None and given.y is None:
+            raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
+        return super().score(given, given.y if y is None else y, sample_weight)
 
 
 class _OnMetric(BaseEstimator):
@@ -28,6 +53,8 @@ class _OnMetric(BaseEstimator):
     def _fit_metric(self, graphs: Any, y: Any) -> None:
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
         chosen = SGML() if self.metric is None else self.metric
+        if not hasattr(chosen, "embed"):
+            raise ValueError(f"metric must be an SGML (or None for the default one), got {chosen!r}")
         self.metric_ = clone(chosen).fit(graphs, y)
 
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
@@ -81,11 +108,12 @@ class _Neighbors(_OnMetric):
         if self.n_neighbors > available:
             raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
 
-    def add(self, graphs: Any, y: Any) -> Any:
+    def add(self, graphs: Any, y: Any = None) -> Any:
         """Grows the reference set by labelled graphs; the metric stays, so it costs no more than their curves."""
         check_is_fitted(self, "curves_")
-        more = self.metric_.embed(graphs)
-        y = np.asarray(y)
+        given = _converted(self.metric_, graphs)
+        more = self.metric_.embed(given)
+        y = np.asarray(given.y if y is None else y)
         if y.shape != (len(more),):
             raise ValueError(f"{len(more)} graphs, but labels of shape {y.shape}")
         if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
@@ -102,6 +130,9 @@ class _Neighbors(_OnMetric):
         """
         check_is_fitted(self, "curves_")
         k = self.n_neighbors if n_neighbors is None else n_neighbors
+        available = len(self.curves_) - (graphs is None)
+        if not 1 <= k <= available:
+            raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
         if graphs is None:
             return kneighbors(self.curves_, n_neighbors=k)
         return kneighbors(self.metric_.embed(graphs), self.curves_, n_neighbors=k)
@@ -118,7 +149,7 @@ class _Neighbors(_OnMetric):
         return indices, shares / shares.sum(1, keepdims=True)
 
 
-class GraphKNNClassifier(ClassifierMixin, _Neighbors):
+class GraphKNNClassifier(_OwnClasses, _Neighbors):
     """k-nearest-neighbours classification of graphs, with a metric that is learned for it.
 
     Parameters
@@ -203,7 +234,10 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
     def fit(self, graphs: Any, y: Any) -> GraphKNNRegressor:
         """Keeps the graphs and their numbers as reference."""
         if self.metric is None or not hasattr(self.metric, "module_"):
-            raise NotFittedError("GraphKNNRegressor needs a fitted metric: SGML().fit(graphs, classes)")
+            raise NotFittedError(
+                "GraphKNNRegressor needs a fitted metric, SGML().fit(graphs, classes); where scikit-learn makes copies of "
+                "it, as in cross-validation, wrap it in sklearn.frozen.FrozenEstimator"
+            )
         self.metric_ = self.metric
         y = np.asarray(y, dtype=float)
         self._refer_to(graphs, y)
@@ -218,7 +252,7 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
         return (self.y_[indices] * shares).sum(1)
 
 
-class GraphSVC(ClassifierMixin, _OnMetric):
+class GraphSVC(_OwnClasses, _OnMetric):
     """Support vector classification of graphs with the kernel exp(−γ d) of a learned metric.
 
     The kernel is positive definite for every γ > 0: the distance is Euclidean between curves.
@@ -273,15 +307,6 @@ class GraphSVC(ClassifierMixin, _OnMetric):
         """Classes [N]."""
         kernel = self._kernel(graphs)
         return self.svc_.predict(kernel)
-
-
-def _labelled(metric: Any, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """Graphs converted once, by the metric's names for their parts, and their classes."""
-    from .graphs import as_graphs
-    from .learner import check_classes
-
-    given = as_graphs(graphs, attribute=getattr(metric, "attribute", "x"), label=getattr(metric, "label", None))
-    return given, check_classes(given, y)
 
 
 def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:

@@ -225,6 +225,8 @@ def _read_source(source: str, root: Path | None, labels: Path | None = None) -> 
         return load_folder(folder, labels)
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
+    if ("/" in source or "\\" in source) and not folder.is_dir():
+        raise ValueError(f"there is no folder {source}")
     if folder.is_dir():
         dataset = load_tu(folder.resolve().name, features=None, root=folder.resolve().parent)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -101,10 +102,22 @@ class SGCN(nn.Module):
 
 
 def encode(module: nn.Module, graphs: Graphs) -> Tensor:
-    """Node features of all graphs [S, p]: through `prepare` where an encoder has it, else from a PyG batch."""
+    """Node features of all graphs [S, p].
+
+    The encoder gets what it asks for: Ã^r X (SGCN); x and edge_index, if its `forward` begins with these two, as the
+    models of `torch_geometric.nn` do; else a PyG batch.
+    """
     device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
-    ready = module.prepare(graphs) if isinstance(module, SGCN) else graphs.to_batch(device)
-    features = module(ready)
+    if isinstance(module, SGCN):
+        features = module(module.prepare(graphs))
+    else:
+        batch = graphs.to_batch(device)
+        wants = list(inspect.signature(module.forward).parameters)[:2]
+        try:
+            features = module(batch.x, batch.edge_index) if wants == ["x", "edge_index"] else module(batch)
+        except (RuntimeError, TypeError, AttributeError) as error:
+            width = None if graphs.x is None else graphs.x.shape[1]
+            raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error
     if not isinstance(features, Tensor) or features.ndim != 2 or len(features) != int(graphs.sizes.sum()):
         shape = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise ValueError(f"the encoder returned {shape}, expected one row per node: ({int(graphs.sizes.sum())}, p)")

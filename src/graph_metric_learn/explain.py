@@ -34,7 +34,7 @@ class Explanation:
     graphs: Graphs
 
     def matches(self, k: int = 10) -> list[tuple[int, int, float]]:
-        """The k heaviest matches: (node of the first, node of the second, mass)."""
+        """The k heaviest matches: (node of the first, node of the second, mass); nodes by their place in the graph."""
         heaviest = np.argsort(-self.plan, axis=None, kind="stable")[:k]
         pairs = zip(*np.unravel_index(heaviest, self.plan.shape), strict=True)
         return [(int(i), int(j), float(self.plan[i, j])) for i, j in pairs if self.plan[i, j] > 0]

@@ -235,14 +235,15 @@ class SGML(TransformerMixin, BaseEstimator):
             points = encode(self.module_, both).cpu().numpy()
         x, z = np.split(points, both.offsets[1:2])
         directions = np.eye(x.shape[1]) if self.rule_.directions is None else self.rule_.directions.numpy()
-        if self.distance == "sw":
+        if self.rule_.carry == "projections":
             distance, log = sw_distance(x, z, projections=directions, log=True)
             costs = _sliced_costs(x, z, directions)
         else:
             distance, log = pw_distance(x, z, projections=directions, ties=self.ties, log=True)
             costs = log["plan"] * ((x[:, None] - z[None]) ** 2).sum(2)
+        plan, costs = (_share_among_equals(matrix, x, z) for matrix in (log["plan"], costs))
         whole = max(float(costs.sum()), np.finfo(np.float32).tiny)
-        return Explanation(float(distance), log["plan"], costs.sum(1) / whole, costs.sum(0) / whole, both)
+        return Explanation(float(distance), plan, costs.sum(1) / whole, costs.sum(0) / whole, both)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -252,7 +253,7 @@ class SGML(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> SGML:
-        """The metric saved in a folder, on the CPU unless its device is at hand.
+        """The metric saved in a folder, on the CPU.
 
         encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
         """
@@ -312,7 +313,8 @@ class SGML(TransformerMixin, BaseEstimator):
             raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
         metric.module_ = module.eval()
         directions = torch.from_numpy(tensors["directions"]) if "directions" in tensors else None
-        metric.rule_ = CurveRule(directions, "projections" if metric.distance == "sw" else "points", metric.ties)
+        _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
+        metric.rule_ = CurveRule(directions, carry, metric.ties)
         return metric
 
     # --- checks --------------------------------------------------------------------------------------------------
@@ -344,20 +346,23 @@ class SGML(TransformerMixin, BaseEstimator):
         if check_ties(self.ties) == "optimal":
             raise ValueError('ties="optimal" is for single pairs: train with ties="canonical"')
         resolve_loss(self.loss)
+        if self.encoder is not None and not isinstance(self.encoder, torch.nn.Module):
+            raise ValueError(f"encoder must be a torch.nn.Module, got {type(self.encoder).__name__}")
 
 
 def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
     """Class labels of the graphs [N], or a clear error."""
     if y is None:
         if graphs.y is None:
-            raise ValueError("no class labels: pass y, or graphs that carry a label (Data.y)")
+            raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
         y = graphs.y
     y = np.asarray(y.detach().cpu().numpy() if isinstance(y, torch.Tensor) else y)
     if y.shape != (len(graphs),):
         raise ValueError(f"{len(graphs)} graphs, but class labels of shape {y.shape}")
     if y.dtype.kind == "O":
         y = y.astype(str)
-    if type_of_target(y) not in ("binary", "multiclass"):
+    missing = y.dtype.kind == "f" and not np.isfinite(y).all()
+    if missing or type_of_target(y) not in ("binary", "multiclass"):
         raise ValueError("class labels must be discrete: whole numbers or strings, without NaN")
     if len(np.unique(y)) < 2:
         raise ValueError("all graphs are of one class: a metric is learned from at least two")
@@ -370,7 +375,19 @@ def _seed(random_state: Any) -> int | None:
         return None if random_state is None else int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**32))
-    return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    raise ValueError(f"random_state must be a whole number, a numpy generator or None, got {random_state!r}")
+
+
+def _share_among_equals(matrix: np.ndarray, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Means over nodes with equal features: nothing tells them apart, so neither should an explanation [n, m]."""
+    for axis, points in enumerate((x, z)):
+        _, same = np.unique(points, axis=0, return_inverse=True)
+        members = np.eye(same.max() + 1)[same.ravel()]
+        mixing = members @ (members / members.sum(0)).T
+        matrix = mixing @ matrix if axis == 0 else matrix @ mixing
+    return matrix
 
 
 def _sliced_costs(x: np.ndarray, z: np.ndarray, directions: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ def nccml(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Ten
     >>> round(float(nccml(d2, torch.tensor([0, 1]))), 4)      # 2 log(1 + e^-4)
     0.0363
     """
-    _check(squared_distances, y, form)
+    squared_distances, y = _checked(squared_distances, y, form)
     _, own = torch.unique(y, return_inverse=True)
     members = torch.nn.functional.one_hot(own).to(squared_distances.dtype)
     totals = squared_distances @ members
@@ -63,7 +63,7 @@ def nca(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Tenso
     >>> round(float(nca(d2, torch.tensor([0, 0, 1]))), 4)     # two elements find their like, the third has none
     -2.0
     """
-    _check(squared_distances, y, form)
+    squared_distances, y = _checked(squared_distances, y, form)
     itself = torch.eye(len(y), dtype=torch.bool, device=y.device)
     if len(y) < 2:
         return squared_distances.sum() * 0
@@ -85,6 +85,8 @@ def resolve_loss(loss: Any) -> Callable[[Tensor, Tensor], Tensor]:
     """A loss by name, or the caller's own function of (squared distances [B, B], classes [B])."""
     if callable(loss):
         return loss
+    if loss is None:
+        raise ValueError("this metric was saved with a loss of its own: set_params(loss=…) before training it again")
     if loss not in LOSSES:
         raise ValueError(f"unknown loss={loss!r}: use one of {', '.join(map(repr, LOSSES))}, or a function")
     return LOSSES[loss]
@@ -95,8 +97,11 @@ def wants_vectors(loss: Any) -> bool:
     return any(base.__module__.startswith("pytorch_metric_learning") for base in type(loss).__mro__)
 
 
-def _check(squared_distances: Tensor, y: Tensor, form: str) -> None:
+def _checked(squared_distances: Any, y: Any, form: str) -> tuple[Tensor, Tensor]:
+    squared_distances = torch.as_tensor(squared_distances)
+    y = torch.as_tensor(y, device=squared_distances.device)
     if form not in FORMS:
         raise ValueError(f"unknown form={form!r}: use one of {', '.join(map(repr, FORMS))}")
     if squared_distances.ndim != 2 or squared_distances.shape != (len(y), len(y)):
         raise ValueError(f"squared distances of shape {tuple(squared_distances.shape)} for {len(y)} classes")
+    return squared_distances, y

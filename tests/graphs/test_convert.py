@@ -81,6 +81,14 @@ def test_attributes_and_labels_by_name():
     assert as_graphs([graph]).x is None
 
 
+def test_names_that_no_graph_has():
+    graph = nx.path_graph(2)
+    with pytest.raises(ValueError, match="no graph has a node attribute 'wieght'"):
+        as_graphs([graph], attribute="wieght")
+    with pytest.raises(ValueError, match="no graph has a node attribute 'lable'"):
+        as_graphs([graph], label="lable")
+
+
 def test_choosing_graphs_and_batches(rng):
     pairs, y = zoo(rng, 5)
     graphs = as_graphs(as_pyg(pairs, y))
@@ -89,6 +97,7 @@ def test_choosing_graphs_and_batches(rng):
     same(chosen, wanted)
     assert chosen.y.tolist() == [1, 0]
     same(graphs[1:3], as_graphs(pairs[1:3]))
+    same(graphs[2], as_graphs(pairs[2:3]))
     batch = chosen.to_batch()
     assert batch.num_graphs == 2
     assert batch.num_nodes == len(wanted.x)
@@ -118,6 +127,7 @@ EDGE = np.array([[0, 1], [1, 0]])
         ([(np.zeros((2, 3)), None)], r"graph 0 has an adjacency of shape \(2, 3\)"),
         ([(np.full((2, 2), np.nan), None)], "not finite"),
         ([np.zeros(3)], "graph 0 is a ndarray"),
+        ([EDGE, EDGE], r"or \(adjacency, None\) without features"),
         ([nx.path_graph(2), "x"], "graph 1 is a str"),
     ],
 )

@@ -38,6 +38,7 @@ def test_choosing_curves(rng):
     assert torch.equal(chosen.values, torch.cat([walked.values[4:8], walked.values[0:3]]))
     assert torch.equal(chosen.steps, torch.cat([walked.steps[4:8], walked.steps[0:3]]))
     assert torch.equal(walked[1:3].values, walked.values[3:])
+    assert torch.equal(walked[-1].values, walked.values[4:])
     assert [len(one) for one in walked] == [1, 1, 1]
     assert len(walked[3:3]) == 0
 

@@ -60,7 +60,7 @@ class Graphs:
 
     def __getitem__(self, which: Any) -> Graphs:
         """The chosen graphs, by slice or array of indices."""
-        which = np.arange(len(self))[which]
+        which = np.atleast_1d(np.arange(len(self))[which])
         rows = concatenated_ranges(self.offsets[which], self.sizes[which])
         place = np.full(int(self.sizes.sum()), -1)
         place[rows] = np.arange(len(rows))

@@ -32,9 +32,10 @@ def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) ->
 
     Parameters
     ----------
-    graphs : list of graphs, PyG dataset or Batch
+    graphs : list of graphs, GraphDataset, PyG dataset or Batch
         Each graph a `torch_geometric.data.Data`; a `networkx.Graph` (any hashable nodes); or a pair (adjacency,
-        features), the adjacency dense or scipy sparse, the features [n, q] or None.
+        features), the adjacency dense or scipy sparse, the features [n, q] or None. The class of a graph is read from
+        `Data.y` or, for NetworkX, from `graph.graph["y"]`.
     attribute : str
         Name of the node features: an attribute of `Data`, or of NetworkX nodes (vectors or numbers).
     label : str, optional
@@ -57,6 +58,7 @@ def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) ->
     """
     if isinstance(graphs, Graphs):
         return graphs
+    graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     ones = [_one(graph, f"graph {i}", attribute, label) for i, graph in enumerate(_as_list(graphs))]
     if not ones:
         raise ValueError("no graphs were given: pass a list with at least one graph")
@@ -66,12 +68,16 @@ def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) ->
     shift = np.repeat(offsets(sizes)[:-1], [one.edges.shape[1] for one in ones])
     edges = np.concatenate([one.edges for one in ones], axis=1) + shift
     y = None if any(one.y is None for one in ones) else np.array([one.y for one in ones])
-    return Graphs(sizes, _simple(edges, int(sizes.sum())), _features(ones, sizes), _labels(ones, sizes), y)
+    x, labels = _features(ones, sizes), _labels(ones, sizes)
+    for found, name, default in ((x, attribute, "x"), (labels, label, None)):
+        if found is None and name != default:
+            raise ValueError(f"no graph has a node attribute {name!r}")
+    return Graphs(sizes, _simple(edges, int(sizes.sum())), x, labels, y)
 
 
 def _as_list(graphs: Any) -> Sequence[Any]:
     kind = _kind(graphs)
-    if kind in ("networkx", "data") or _is_pair(graphs):
+    if kind in ("networkx", "data") or (isinstance(graphs, tuple) and _is_pair(graphs)):
         raise ValueError("got a single graph: pass a list of graphs, [graph] for one")
     if hasattr(graphs, "to_data_list"):
         return graphs.to_data_list()
@@ -103,9 +109,9 @@ def _one(graph: Any, name: str, attribute: str, label: str | None) -> _One:
         return _from_networkx(graph, name, attribute, label)
     if kind == "pair":
         return _from_pair(graph[0], graph[1], name)
-    raise ValueError(
-        f"{name} is a {type(graph).__name__}: expected torch_geometric Data, networkx.Graph or (adjacency, features)"
-    )
+    hint = ", or (adjacency, None) without features" if getattr(graph, "ndim", 0) == 2 else ""
+    kinds = "torch_geometric Data, networkx.Graph or (adjacency, features)"
+    raise ValueError(f"{name} is a {type(graph).__name__}: expected {kinds}{hint}")
 
 
 def _label_names(label: str | None) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ def train(
     history: History,
 ) -> None:
     """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept."""
+    if n_epochs == 0:
+        return
     fused = isinstance(module, SGCN) and isinstance(loss, str) and module.theta.device.type == "cpu"
     engine = (_Fused if fused else _Autograd)(module, graphs, y, rule, loss, learning_rate, n_cells)
     kept = deepcopy(module.state_dict())
@@ -144,7 +146,10 @@ class _Autograd:
     ) -> None:
         self.module, self.graphs, self.rule, self.rate, self.n_cells = module, graphs, rule, rate, n_cells
         self.loss, self.vectors = resolve_loss(loss), wants_vectors(loss)
-        self.device = next(module.parameters()).device
+        parameters = list(module.parameters())
+        if not parameters:
+            raise ValueError("the encoder has no parameters to train: use n_epochs=0")
+        self.device = parameters[0].device
         self.y = torch.from_numpy(y).to(self.device)
         self.mixed = module.prepare(graphs) if isinstance(module, SGCN) else None
         self.optimizer = self._adam()

@@ -54,14 +54,14 @@ class Curves:
     def __iter__(self) -> Iterator[Curves]:
         return (self[g : g + 1] for g in range(len(self)))
 
-    def __getitem__(self, which: slice | np.ndarray) -> Curves:
-        """The chosen curves, by slice or array of indices."""
+    def __getitem__(self, which: int | slice | np.ndarray) -> Curves:
+        """The chosen curves, by index, slice or array of indices."""
         if isinstance(which, slice) and which.step in (None, 1):
             lo, hi, _ = which.indices(len(self))
             s, e = self.offsets[lo], self.offsets[max(lo, hi)]
             rows: Any = slice(s, e)
         else:
-            which = np.arange(len(self))[which]
+            which = np.atleast_1d(np.arange(len(self))[which])
             rows = torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which])).to(self.values.device)
         steps = None if self.steps is None else self.steps[rows]
         return Curves(self.values[rows], self.sizes[which], steps, self.numpy)

@@ -1,0 +1,1 @@
+"""The paper's experiments: protocol, records, tables and figures."""
