@@ -235,8 +235,8 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
         """Keeps the graphs and their numbers as reference."""
         if self.metric is None or not hasattr(self.metric, "module_"):
             raise NotFittedError(
-                "GraphKNNRegressor needs a fitted metric, SGML().fit(graphs, classes); where scikit-learn makes copies of "
-                "it, as in cross-validation, wrap it in sklearn.frozen.FrozenEstimator"
+                "GraphKNNRegressor needs a fitted metric, SGML().fit(graphs, y); where scikit-learn makes copies, "
+                "as in cross-validation, wrap it in sklearn.frozen.FrozenEstimator"
             )
         self.metric_ = self.metric
         y = np.asarray(y, dtype=float)

@@ -1,4 +1,4 @@
-"""The command line: `graph-metric-learn demo | fit | predict | distances | bench`, each with --help.
+"""The command line: `graph-metric-learn demo | fit | predict | distances | reproduce | bench`, each with --help.
 
 Thin: parses, calls, prints. Nothing heavy is imported before a command is known, so --help answers at once.
 """
@@ -83,6 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     distances.add_argument("--overwrite", action="store_true", help="replace an earlier file")
     _add_root(distances)
 
+    reproduce = add("reproduce", _reproduce, "run the paper's experiments, resumably, and print its tables")
+    _add_reproduce(reproduce)
+    _add_root(reproduce)
+
     bench = add("bench", _bench, "measure speed and memory against their targets")
     bench.add_argument("what", choices=["transport", "training"], help="what to measure")
     bench.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for the results (%(default)s)")
@@ -90,6 +94,18 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--overwrite", action="store_true", help="replace results of an earlier run")
     _add_root(bench)
     return parser
+
+
+def _add_reproduce(command: argparse.ArgumentParser) -> None:
+    command.add_argument("what", choices=["table1", "table2", "table3", "all"], help="which part of the paper")
+    command.add_argument("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
+    command.add_argument("--features", help="node features for datasets beyond the paper (auto)")
+    command.add_argument("--methods", nargs="+", metavar="METHOD", help="of rpw, sw, nca, pw, random; as in the table")
+    command.add_argument("--classifiers", nargs="+", choices=["knn", "svm"], default=["knn"], help="(knn)")
+    command.add_argument("--preset", choices=["authors", "paper", "default"], default="authors", help="(%(default)s)")
+    command.add_argument("--runs", type=int, default=10, help="splits (%(default)s)")
+    command.add_argument("--jobs", type=int, default=1, help="processes (%(default)s)")
+    command.add_argument("--out", type=Path, default=Path("results"), help="folder of the records (%(default)s)")
 
 
 def _add_root(command: argparse.ArgumentParser) -> None:
@@ -185,6 +201,16 @@ def _distances(options: argparse.Namespace) -> None:
     else:
         write_csv(options.out, rows, columns, names, column_names)
     print(f"written: {options.out} ({len(names)} x {len(column_names)})")
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from .experiments.reproduce import reproduce
+
+    failures = reproduce(
+        options.what, options.out, datasets=options.datasets, features=options.features, methods=options.methods,
+        classifiers=options.classifiers, preset=options.preset, runs=options.runs, jobs=options.jobs, root=options.root,
+    )  # fmt: skip
+    return 1 if failures else 0
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -10,6 +10,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 NEIGHBORS = (1, 2, 3, 5, 7)
 FIRST_SEED = 42
+SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
+COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))
 
 
 class Choice(NamedTuple):
@@ -72,6 +74,39 @@ def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
     return Choice({"k": NEIGHBORS[best]}, float(scores[best] / count), float(final[best]))
+
+
+def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+    """SVM with kernel exp(−λ d), λ and C chosen by the inner folds; the first of equally good ones.
+
+    A pair (λ, C) is given up as soon as it could not win any more, were all its remaining folds perfect.
+    """
+    from sklearn.svm import SVC
+
+    codes = _codes(y)
+    folds = list(inner_folds(codes[train]))
+    best, best_score, kernels = None, -1.0, {}
+    for scale in SCALES:
+        kernels[scale] = np.exp(-scale * distances[:, train].astype(float))
+    for cost in sorted(COSTS, key=lambda c: abs(np.log10(c))):  # likely winners first: the others are given up sooner
+        for scale in SCALES:
+            within = kernels[scale][train]
+            score, left = 0.0, len(folds)
+            for fit, check in folds:
+                model = SVC(C=cost, kernel="precomputed", cache_size=1000)
+                model.fit(within[np.ix_(fit, fit)], codes[train][fit])
+                score += model.score(within[np.ix_(check, fit)], codes[train][check])
+                left -= 1
+                if (score + left) / len(folds) <= best_score:
+                    break
+            else:
+                if score / len(folds) > best_score:
+                    best, best_score = (scale, cost), score / len(folds)
+    assert best is not None
+    final = SVC(C=best[1], kernel="precomputed", cache_size=1000).fit(kernels[best[0]][train], codes[train])
+    return Choice(
+        {"lambda": best[0], "C": best[1]}, best_score, float(final.score(kernels[best[0]][test], codes[test]))
+    )
 
 
 def _knn_scores(distances: np.ndarray, y: np.ndarray, truth: np.ndarray) -> np.ndarray:

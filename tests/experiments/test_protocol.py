@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from graph_metric_learn.experiments import protocol
+
+
+def clouds_and_distances(rng, count=90, classes=3):
+    y = rng.integers(0, classes, count)
+    points = rng.normal(size=(count, 2)) + 1.2 * np.stack([np.cos(2.1 * y), np.sin(2.1 * y)], 1)
+    return y * 10 - 7, np.linalg.norm(points[:, None] - points[None], axis=2)
+
+
+def test_splits_are_the_first_stratified_fold():
+    y = np.repeat([0, 1], [60, 40])
+    for run in (0, 3):
+        wanted = next(StratifiedKFold(10, shuffle=True, random_state=42 + run).split(y, y))
+        np.testing.assert_array_equal(protocol.split(y, run)[0], wanted[0])
+        np.testing.assert_array_equal(protocol.split(y, run)[1], wanted[1])
+
+
+def test_small_classes_fall_back_to_plain_folds():
+    y = np.repeat(np.arange(12), 4)
+    wanted = next(KFold(10, shuffle=True, random_state=42).split(y))
+    np.testing.assert_array_equal(protocol.split(y, 0)[1], wanted[1])
+    assert len(list(protocol.inner_folds(y))) == 5
+
+
+def test_knn_is_a_grid_search_with_scikit_learn(rng):
+    for _ in range(5):
+        y, d = clouds_and_distances(rng)
+        train, test = protocol.split(y, 0)
+        search = GridSearchCV(
+            KNeighborsClassifier(metric="precomputed"), {"n_neighbors": list(protocol.NEIGHBORS)}, cv=StratifiedKFold(5)
+        ).fit(d[np.ix_(train, train)], y[train])
+        choice = protocol.choose_knn(d, y, train, test)
+        assert choice.chosen == {"k": search.best_params_["n_neighbors"]}
+        assert choice.validation == pytest.approx(search.best_score_)
+        assert choice.test == pytest.approx(search.score(d[np.ix_(test, train)], y[test]))
+
+
+def test_test_labels_enter_no_choice(rng):
+    y, d = clouds_and_distances(rng)
+    train, test = protocol.split(y, 0)
+    other = y.copy()
+    other[test] = rng.permutation(y[test])
+    for choose in (protocol.choose_knn, protocol.choose_svm):
+        one, two = choose(d, y, train, test), choose(d, other, train, test)
+        assert one.chosen == two.chosen
+        assert one.validation == two.validation
+
+
+def test_svm_finds_the_best_of_the_whole_grid(rng):
+    y, d = clouds_and_distances(rng, 60, 2)
+    train, test = protocol.split(y, 1)
+    choice = protocol.choose_svm(d, y, train, test)
+    best = 0.0
+    for scale in protocol.SCALES:
+        kernel = np.exp(-scale * d)
+        search = GridSearchCV(SVC(kernel="precomputed"), {"C": list(protocol.COSTS)}, cv=StratifiedKFold(5))
+        best = max(best, search.fit(kernel[np.ix_(train, train)], y[train]).best_score_)
+    assert choice.validation == pytest.approx(best)
+    final = SVC(kernel="precomputed", C=choice.chosen["C"])
+    kernel = np.exp(-choice.chosen["lambda"] * d)
+    final.fit(kernel[np.ix_(train, train)], y[train])
+    assert choice.test == pytest.approx(final.score(kernel[np.ix_(test, train)], y[test]))
+    assert len(protocol.COSTS) == 13
+    assert len(protocol.SCALES) == 6

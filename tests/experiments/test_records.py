@@ -1,0 +1,46 @@
+import json
+
+import pytest
+
+from graph_metric_learn.experiments import records as module
+from graph_metric_learn.experiments.records import Records
+
+
+def config(run):
+    return {"dataset": "TOY", "run": run, "model": {"depth": 1}}
+
+
+def test_what_was_added_is_found_again(tmp_path):
+    records = Records(tmp_path / "r")
+    assert config(0) not in records
+    records.add(config(0), {"test": 0.5})
+    assert config(0) in records
+    again = Records(tmp_path / "r")
+    assert config(0) in again
+    assert config(1) not in again
+    assert [record["result"] for record in again] == [{"test": 0.5}]
+
+
+def test_a_line_cut_off_is_dropped_and_the_rest_stays(tmp_path):
+    records = Records(tmp_path)
+    for run in range(3):
+        records.add(config(run), {"test": run})
+    path = tmp_path / "TOY.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    again = Records(tmp_path)
+    assert len(again) == 2
+    again.add(config(2), {"test": 2})
+    assert [json.loads(line)["result"]["test"] for line in path.read_text().splitlines()] == [0, 1, 2]
+
+
+def test_records_of_another_protocol_do_not_count(tmp_path, monkeypatch):
+    Records(tmp_path).add(config(0), {"test": 0.5})
+    monkeypatch.setattr(module, "PROTOCOL", module.PROTOCOL + 1)
+    assert config(0) not in Records(tmp_path)
+    assert len(Records(tmp_path)) == 0
+
+
+def test_a_foreign_line_is_named(tmp_path):
+    (tmp_path / "TOY.jsonl").write_text("{}\n")
+    with pytest.raises(ValueError, match=r"TOY\.jsonl, line 1: not a record"):
+        Records(tmp_path)
