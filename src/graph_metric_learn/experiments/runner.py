@@ -16,7 +16,7 @@ from ..datasets import load_tu
 from ..graphs import Graphs, as_graphs
 from ..learner import SGML
 from .protocol import choose_knn, choose_svm, split
-from .records import Records
+from .records import Records, key_of
 from .settings import METHODS, PRESETS, Task
 
 CLASSIFIERS = {"knn": choose_knn, "svm": choose_svm}
@@ -54,7 +54,7 @@ def run_cells(
     from joblib import Parallel, delayed, parallel_config
 
     groups: dict[str, list[dict[str, Any]]] = {}
-    for config in wanted:
+    for config in {key_of(config): config for config in wanted}.values():  # tables share cells
         if config not in records:
             shared = {name: value for name, value in config.items() if name != "classifier"}
             groups.setdefault(repr(sorted(shared.items(), key=str)), []).append(config)
