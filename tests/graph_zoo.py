@@ -42,3 +42,21 @@ def as_pyg(pairs, y=None):
         )
         for i, (a, x) in enumerate(pairs)
     ]
+
+
+def write_tu(folder, count):
+    """A dataset in TU format at folder/TOY: stars (class 0) and rings (class 1), without node labels or attributes."""
+    toy = folder / "TOY"
+    toy.mkdir(parents=True)
+    lines = {"A": [], "graph_indicator": [], "graph_labels": []}
+    node = 0
+    for g in range(count):
+        n = 4 + g // 4
+        graph = nx.cycle_graph(n) if g % 2 else nx.star_graph(n - 1)
+        lines["A"] += [f"{node + u + 1}, {node + v + 1}" for u, v in graph.edges]
+        lines["graph_indicator"] += [str(g + 1)] * n
+        lines["graph_labels"].append(str(g % 2))
+        node += n
+    for what, rows in lines.items():
+        (toy / f"TOY_{what}.txt").write_text("\n".join(rows))
+    return toy

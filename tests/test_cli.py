@@ -10,6 +10,7 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.cli import main
+from graph_zoo import write_tu
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +72,7 @@ def test_other_models(folder, tmp_path, kind, capsys):
 
 
 def test_a_folder_in_tu_format(tmp_path):
-    tu = tmp_path / "TOY"
-    tu.mkdir()
-    lines = {"A": [], "graph_indicator": [], "graph_labels": []}
-    node = 0
-    for g in range(12):
-        n = 4 + g // 2
-        graph = nx.cycle_graph(n) if g % 2 else nx.star_graph(n - 1)
-        lines["A"] += [f"{node + u + 1}, {node + v + 1}" for u, v in graph.edges]
-        lines["graph_indicator"] += [str(g + 1)] * n
-        lines["graph_labels"].append(str(g % 2))
-        node += n
-    for what, rows in lines.items():
-        (tu / f"TOY_{what}.txt").write_text("\n".join(rows))
+    tu = write_tu(tmp_path, 12)
     assert main(["fit", str(tu), "--out", str(tmp_path / "a")]) == 0
     assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b")]) == 0
     assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0

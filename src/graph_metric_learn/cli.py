@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reproduce(command: argparse.ArgumentParser) -> None:
-    command.add_argument("what", choices=["table1", "table2", "table3", "all"], help="which part of the paper")
+    command.add_argument("what", choices=["table1", "table2", "table3", "all", "choices"], help="which part")
     command.add_argument("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
     command.add_argument("--features", help="node features for datasets beyond the paper (auto)")
     command.add_argument("--methods", nargs="+", metavar="METHOD", help="of rpw, sw, nca, pw, random; as in the table")

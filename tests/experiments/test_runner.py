@@ -1,30 +1,16 @@
-import networkx as nx
 import pytest
 
 from graph_metric_learn.experiments import runner
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.reproduce import reproduce
-from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for
+from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for, variant
 from graph_metric_learn.experiments.tables import accuracy_table, entry
+from graph_zoo import write_tu
 
 
 @pytest.fixture
 def root(tmp_path):
-    """A dataset in TU format: rings and stars."""
-    folder = tmp_path / "data" / "TOY"
-    folder.mkdir(parents=True)
-    lines = {"A": [], "graph_indicator": [], "graph_labels": []}
-    node = 0
-    for g in range(40):
-        n = 4 + g // 4
-        graph = nx.cycle_graph(n) if g % 2 else nx.star_graph(n - 1)
-        lines["A"] += [f"{node + u + 1}, {node + v + 1}" for u, v in graph.edges]
-        lines["graph_indicator"] += [str(g + 1)] * n
-        lines["graph_labels"].append(str(g % 2))
-        node += n
-    for what, rows in lines.items():
-        (folder / f"TOY_{what}.txt").write_text("\n".join(rows))
-    return folder.parent
+    return write_tu(tmp_path / "data", 40).parent
 
 
 TOY = Task("TOY", "degree", depths=(1, 2))
@@ -101,18 +87,18 @@ def test_the_setting_is_chosen_by_validation(root, tmp_path):
     for depth, validation, test in ((1, 0.7, 0.9), (2, 0.8, 0.6)):
         for run in range(2):
             config = {"dataset": "TOY", "features": "degree", "method": "rpw", "classifier": "knn", "run": run,
-                      "model": {"depth": depth}}  # fmt: skip
+                      "model": {**variant("rpw", "authors"), "depth": depth}}  # fmt: skip
             seconds = {"training": 1.0, "distances": 2.0}
             result = {"validation": validation, "test": test + run / 10, "seconds": seconds, "zeros": 0.5}
             records.add(config, result)
     found = entry(records, dataset="TOY", classifier="knn")
-    assert found.model == {"depth": 2}
+    assert found.model["depth"] == 2
     assert found.mean == pytest.approx(65)
     assert found.std == pytest.approx(5)
     assert entry(records, dataset="OTHER") is None
-    config = {**config, "run": 0, "model": {"depth": 3}}  # unfinished: one run of two
+    config = {**config, "run": 0, "model": {**config["model"], "depth": 3}}  # unfinished: one run of two
     records.add(config, {**result, "validation": 0.99})
-    assert entry(records, dataset="TOY").model == {"depth": 2}
+    assert entry(records, dataset="TOY").model["depth"] == 2
     table = accuracy_table(records, ["TOY (degree)", "MUTAG (degree)"], [("rpw", "knn")])
     assert "65.0 ± 5.0 (2 runs)" in table
     assert "90.0 ± 7.6" in table
@@ -122,6 +108,7 @@ def test_datasets_beyond_the_paper(root, tmp_path, capsys):
     out = tmp_path / "out"
     assert reproduce("table1", out, datasets=["TOY"], runs=1, root=root, features="degree", progress=False) == []
     assert "TOY (degree)" in capsys.readouterr().out
+    assert (out / "README.md").read_text().startswith("# Results")
     assert task_for("TOY").features == "auto"
     assert task_for("PROTEINS", "fuse").epochs == (10, 20)
     with pytest.raises(ValueError, match="'wwl2'"):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .page import CHOICE_TASKS, CHOICES, write_page
 from .records import Records
 from .runner import cells, run_cells
-from .settings import METHODS, PRESETS, TABLES, TASKS, Task, task_for
+from .settings import METHODS, TABLES, TASKS, Task, task_for
 from .tables import accuracy_table
 
 TABLE_METHODS = {"table1": ["rpw"], "table2": ["rpw"], "table3": ["rpw", "sw", "nca", "pw", "random"]}
@@ -31,8 +32,8 @@ def reproduce(
 
     Parameters
     ----------
-    what : {"table1", "table2", "table3", "all"}
-        Which table.
+    what : {"table1", "table2", "table3", "all", "choices"}
+        Which table; "choices" compares ties, propagation, loss, ReLU and Adam one by one.
     out : path
         Folder; finished cells are kept in its `records`, and never computed again.
     datasets, features, methods, classifiers, preset, runs
@@ -48,6 +49,8 @@ def reproduce(
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
     records = Records(Path(out) / "records")
+    if what == "choices":
+        return _compare_choices(records, Path(out), runs, jobs, root, progress)
     plan = {
         table: (_tasks(table, datasets, features), list(methods or TABLE_METHODS[table]))
         for table in (TABLE_METHODS if what == "all" else [what])
@@ -60,11 +63,26 @@ def reproduce(
         for config in cells(task, method, preset, runs, classifiers)
     ]
     failures = run_cells(wanted, records, root=root, jobs=jobs, progress=progress)
-    shown = {name: value for name, value in PRESETS[preset].items() if name != "loss"}
     for table, (tasks, chosen) in plan.items():
         rows = [(method, classifier) for classifier in classifiers for method in chosen]
         print(f"\n{table}, preset {preset}\n")
-        print(accuracy_table(records, [task.name for task in tasks], rows, **shown))
+        print(accuracy_table(records, [task.name for task in tasks], rows, preset))
+    print(f"\nwritten: {write_page(records, out)}")
+    return failures
+
+
+def _compare_choices(
+    records: Records, out: Path, runs: int, jobs: int, root: str | Path | None, progress: bool | None
+) -> list[str]:
+    """The authors' choices with one change at a time."""
+    wanted = [
+        config
+        for name in CHOICE_TASKS
+        for change in CHOICES.values()
+        for config in cells(TASKS[name], "rpw", "authors", runs, **change)
+    ]
+    failures = run_cells(wanted, records, root=root, jobs=jobs, progress=progress)
+    print(f"written: {write_page(records, out)}")
     return failures
 
 

@@ -17,7 +17,7 @@ from ..graphs import Graphs, as_graphs
 from ..learner import SGML
 from .protocol import choose_knn, choose_svm, split
 from .records import Records, key_of
-from .settings import METHODS, PRESETS, Task
+from .settings import Task, variant
 
 CLASSIFIERS = {"knn": choose_knn, "svm": choose_svm}
 
@@ -26,15 +26,15 @@ def cells(
     task: Task, method: str, preset: str, runs: int, classifiers: Sequence[str] = ("knn",), **changes: Any
 ) -> list[dict[str, Any]]:
     """Configurations of all settings, runs and classifiers of a task."""
-    variant = {**PRESETS[preset], **METHODS[method], **changes}
+    model = variant(method, preset, **changes)
     grid = task.settings()
-    if "n_epochs" in variant:  # untrained: the number of epochs is not searched
-        grid = list({setting["depth"]: {**setting, "n_epochs": variant["n_epochs"]} for setting in grid}.values())
-    model = {name: value for name, value in variant.items() if name != "n_epochs"}
+    if "n_epochs" in model:  # untrained: the number of epochs is not searched
+        epochs = model.pop("n_epochs")
+        grid = list({setting["depth"]: {**setting, "n_epochs": epochs} for setting in grid}.values())
     return [
         {
             "dataset": task.dataset, "features": task.features, "method": method,
-            "model": {"distance": "rpw", "n_components": 5, **model, **setting}, "run": run, "classifier": classifier,
+            "model": {"n_components": 5, **model, **setting}, "run": run, "classifier": classifier,
         }
         for setting in grid
         for run in range(runs)

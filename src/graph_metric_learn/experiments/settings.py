@@ -111,6 +111,16 @@ METHODS: dict[str, dict[str, Any]] = {
     "random": {"n_epochs": 0},
 }
 
+
+def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
+    """All choices of a model: those of the preset, what the method changes, and what the caller changes.
+
+    >>> variant("nca", "authors")["loss"], variant("rpw", "authors", ties="canonical")["ties"]
+    ('nca', 'canonical')
+    """
+    return {"distance": "rpw", **PRESETS[preset], **METHODS[method], **changes}
+
+
 # Published accuracies in percent: (mean, standard deviation or None). Tables 1 and 2 by classifier, table 3 by variant.
 PUBLISHED: dict[tuple[str, str, str], tuple[float, float | None]] = {
     ("MUTAG (degree)", "rpw", "knn"): (90.00, 7.60),

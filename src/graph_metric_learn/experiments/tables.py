@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .settings import PUBLISHED
+from .settings import PUBLISHED, variant
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,12 @@ class Entry:
         return f"{self.mean:.1f} ± {self.std:.1f}"
 
 
+def matches(record: dict[str, Any], **wanted: Any) -> bool:
+    """Whether the configuration of a record, or the model in it, has the wanted values."""
+    config = record["config"]
+    return all(config.get(name, config["model"].get(name)) == value for name, value in wanted.items())
+
+
 def entry(records: Iterable[dict[str, Any]], **wanted: Any) -> Entry | None:
     """The entry for records whose configuration (or model) has the wanted values; None where there are none.
 
@@ -52,9 +58,8 @@ def entry(records: Iterable[dict[str, Any]], **wanted: Any) -> Entry | None:
     """
     settings: dict[str, list[dict[str, Any]]] = {}
     for record in records:
-        config = record["config"]
-        if all(config.get(name, config["model"].get(name)) == value for name, value in wanted.items()):
-            settings.setdefault(json.dumps(config["model"], sort_keys=True), []).append(record)
+        if matches(record, **wanted):
+            settings.setdefault(json.dumps(record["config"]["model"], sort_keys=True), []).append(record)
     if not settings:
         return None
     runs = max(map(len, settings.values()))
@@ -77,8 +82,16 @@ def _mean(records: list[dict[str, Any]], what: str) -> float:
     return float(np.mean([record["result"][what] for record in records]))
 
 
+def task_entry(
+    records: Iterable[dict[str, Any]], name: str, method: str, classifier: str, **model: Any
+) -> Entry | None:
+    """The entry for a task by its name, "MUTAG (degree)"."""
+    dataset, features = name.rstrip(")").split(" (")
+    return entry(records, dataset=dataset, features=features, method=method, classifier=classifier, **model)
+
+
 def accuracy_table(
-    records: Iterable[dict[str, Any]], tasks: Sequence[str], rows: Sequence[tuple[str, str]], **wanted: Any
+    records: Iterable[dict[str, Any]], tasks: Sequence[str], rows: Sequence[tuple[str, str]], preset: str = "authors"
 ) -> str:
     """A Markdown table: for each (method, classifier) what was published and what was measured, by task."""
     records = list(records)
@@ -86,12 +99,10 @@ def accuracy_table(
     for method, classifier in rows:
         published, measured = [], []
         for name in tasks:
-            dataset, features = name.rstrip(")").split(" (")
             number = PUBLISHED.get((name, method, classifier))
-            published.append(
-                "" if number is None else f"{number[0]:.1f}" + (f" ± {number[1]:.1f}" if number[1] else "")
-            )
-            found = entry(records, dataset=dataset, features=features, method=method, classifier=classifier, **wanted)
+            spread = f" ± {number[1]:.1f}" if number is not None and number[1] is not None else ""
+            published.append("" if number is None else f"{number[0]:.1f}{spread}")
+            found = task_entry(records, name, method, classifier, **variant(method, preset))
             measured.append("" if found is None else f"{found}" + ("" if found.runs == 10 else f" ({found.runs} runs)"))
         lines.append(f"| {method}, {classifier}, published | " + " | ".join(published) + " |")
         lines.append(f"| {method}, {classifier}, measured | " + " | ".join(measured) + " |")
