@@ -6,8 +6,8 @@ from graph_metric_learn.bench.measure import Report, extra_memory, seconds
 
 
 def test_the_shortest_run_counts():
-    naps = iter([0.0, 0.05, 0.001, 0.05])
-    assert seconds(lambda: time.sleep(next(naps)), budget=0.01, at_least=3) < 0.02
+    naps = iter([0.0, 0.05, 0.001, 0.05, 0.05, 0.05])
+    assert seconds(lambda: time.sleep(next(naps)), budget=0.1, at_least=3) < 0.02
 
 
 def test_memory_beyond_what_was_there():

@@ -52,9 +52,9 @@ def _markdown(records: Records, figures: list[str]) -> str:
     parts = [
         "# Results",
         "The paper's experiments, run with `graph-metric-learn reproduce all`. Accuracy on the test part in percent, "
-        "mean ± standard deviation over the splits (10 unless said otherwise); settings chosen by validation within the "
-        "training part. Choices of the authors' code (preset `authors`) unless said otherwise. This page is made from "
-        "the records beside it.",
+        "mean ± standard deviation over the splits (10 unless said otherwise); settings chosen by validation within "
+        "the training part. Choices of the authors' code (preset `authors`) unless said otherwise. This page is made "
+        "from the records beside it.",
         "## Tables 1 and 2: the learned metric",
         "### Discrete node features",
         accuracy_table(records, TABLES["table1"], all_rows),

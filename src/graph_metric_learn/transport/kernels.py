@@ -63,7 +63,8 @@ def _stable_sort(keys, index, keys2, index2):
                 else:
                     keys2[out], index2[out] = keys[j], index[j]
                     j += 1
-        keys[:], index[:] = keys2, index2
+        for i in range(n):  # plain loops compile much faster than slices
+            keys[i], index[i] = keys2[i], index2[i]
         run *= 2
 
 
@@ -77,8 +78,8 @@ def _sort_cloud(points, projections, lo, hi, canonical, order):
     plain = True
     k = 0
     while k < projections.shape[1]:
-        index[:] = first
         for i in range(n):
+            index[i] = first[i]
             keys[i] = projections[first[i], k]
         _stable_sort(keys, index, keys2, index2)
         if canonical and plain:
@@ -92,7 +93,8 @@ def _sort_cloud(points, projections, lo, hi, canonical, order):
                         keys[i] = points[first[i], d]
                     _stable_sort(keys, first, keys2, index2)
                 continue
-        order[lo:hi, k] = index
+        for i in range(n):
+            order[lo + i, k] = index[i]
         k += 1
 
 

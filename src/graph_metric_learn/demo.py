@@ -1,0 +1,367 @@
+"""The demo: a metric learned on handwritten digits as graphs, and a page that shows what it learned."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import report
+from .classify import GraphKNNClassifier
+from .datasets import load_digits
+from .files import write_atomic
+from .learner import SGML
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+# Chosen by cross-validation within the training part; the test part had no say.
+SETTINGS: dict[str, Any] = {
+    "depth": 1,
+    "n_components": 12,
+    "features": "fuse",
+    "loss": "nca",
+    "n_epochs": 15,
+    "batch_size": 32,
+    "learning_rate": 0.02,
+    "restart_optimizer": False,
+}
+N_NEIGHBORS = 5
+TEST_SHARE = 0.2
+LEAST_GRAPHS = 100
+
+
+class Part(NamedTuple):
+    """Graphs and their digits [N]."""
+
+    graphs: list[Data]
+    y: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one metric makes of the test graphs.
+
+    Attributes
+    ----------
+    classifier : GraphKNNClassifier
+        Its references are the training graphs.
+    predicted : ndarray [N]
+        Digits of the test graphs.
+    neighbors : ndarray [N, k]
+        Their nearest training graphs.
+    right : ndarray [N]
+        Whether the digit is right.
+    milliseconds : float
+        To read one test graph.
+    """
+
+    classifier: GraphKNNClassifier
+    predicted: np.ndarray
+    neighbors: np.ndarray
+    right: np.ndarray
+    milliseconds: float
+
+    @property
+    def metric(self) -> SGML:
+        return self.classifier.metric_
+
+    @property
+    def accuracy(self) -> float:
+        return float(self.right.mean())
+
+
+class _Run(NamedTuple):
+    """All that the page shows."""
+
+    train: Part
+    test: Part
+    before: _Outcome
+    after: _Outcome
+
+
+def run_demo(
+    out: str | Path,
+    *,
+    max_graphs: int | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Learns a metric on digits as graphs, compares k-NN before and after, and writes out/index.html.
+
+    Nothing is downloaded. Four fifths of the graphs are for learning, one fifth for testing.
+
+    Parameters
+    ----------
+    out : path
+        Folder of the page; made if it is not there.
+    max_graphs : int, optional
+        Only so many of the 1797 graphs, for a quicker look; at least 100.
+    seed : int
+        For the split and for the metric: one seed, one result.
+    progress : bool, optional
+        False prints nothing; by default lines are printed, and a progress bar on a terminal.
+    overwrite : bool
+        Whether to replace the page of an earlier run.
+
+    Returns
+    -------
+    dict
+        "accuracy_before", "accuracy_after": shares of the test graphs that k-NN reads right, with the metric as it was
+        drawn and with the learned one; "n_train", "n_test"; "settings": those of :class:`SGML`; "train_seconds",
+        "seconds"; "path": of the page.
+    """
+    began = time.perf_counter()
+    path = Path(out) / "index.html"
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists already: choose another folder or ask to overwrite it")
+    say = (lambda line: None) if progress is False else print
+
+    train, test = split_digits(max_graphs, seed)
+    say(f"{len(train.y) + len(test.y)} handwritten digits as graphs: nodes are pixels with ink and carry their")
+    say(f"intensity, row and column; {len(train.y)} graphs to learn from, {len(test.y)} to test on")
+
+    settings = {**SETTINGS, "random_state": seed}
+    before = _try(SGML(**{**settings, "n_epochs": 0}), train, test)
+    say(f"{N_NEIGHBORS}-NN accuracy before learning: {_percent(before.accuracy, 1)}")
+    after = _try(SGML(**settings, progress=progress), train, test)
+    train_seconds = sum(after.metric.history_.seconds)
+    say(f"{N_NEIGHBORS}-NN accuracy after learning:  {_percent(after.accuracy, 1)}  (trained in {train_seconds:.1f} s)")
+
+    say("drawing the page ...")
+    write_atomic(path, _page(_Run(train, test, before, after), seed), overwrite=overwrite)
+    seconds = time.perf_counter() - began
+    say(f"written: {path}  ({seconds:.0f} s in all)")
+    return {
+        "accuracy_before": before.accuracy,
+        "accuracy_after": after.accuracy,
+        "n_train": len(train.y),
+        "n_test": len(test.y),
+        "settings": settings,
+        "train_seconds": train_seconds,
+        "seconds": seconds,
+        "path": str(path),
+    }
+
+
+def split_digits(max_graphs: int | None = None, seed: int = 0) -> tuple[Part, Part]:
+    """Digits as graphs, four fifths and one fifth, each with its share of every digit.
+
+    A node's attribute `x` [n, 1] is its intensity. Its two labels `node_labels` [n, 2] are its row and its column, 0 to
+    7: as one-hot features, they leave it to the metric what each row and each column is worth.
+    """
+    from sklearn.model_selection import train_test_split
+
+    digits = load_digits()
+    chosen = np.arange(len(digits.y))
+    if max_graphs is not None and max_graphs < len(chosen):
+        if max_graphs < LEAST_GRAPHS:
+            raise ValueError(f"max_graphs={max_graphs}: ten digits need at least {LEAST_GRAPHS} graphs")
+        chosen, _ = train_test_split(chosen, train_size=max_graphs, stratify=digits.y, random_state=seed)
+    parts = train_test_split(chosen, test_size=TEST_SHARE, stratify=digits.y[chosen], random_state=seed)
+    train, test = (Part([_with_labels(digits.graphs[i]) for i in part], digits.y[part]) for part in parts)
+    return train, test
+
+
+def _with_labels(graph: Data) -> Data:
+    from torch_geometric.data import Data
+
+    pixel = ((graph.x[:, :2] + 1) * 3.5).round().long()
+    return Data(x=graph.x[:, 2:], edge_index=graph.edge_index, node_labels=pixel, pos=graph.pos, y=graph.y)
+
+
+def _try(metric: SGML, train: Part, test: Part) -> _Outcome:
+    classifier = GraphKNNClassifier(metric, n_neighbors=N_NEIGHBORS).fit(train.graphs, train.y)
+    start = time.perf_counter()
+    predicted = classifier.predict(test.graphs)
+    milliseconds = 1e3 * (time.perf_counter() - start) / len(test.y)
+    _, neighbors = classifier.kneighbors(test.graphs)
+    return _Outcome(classifier, predicted, neighbors, predicted == test.y, milliseconds)
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
+
+
+def _page(run: _Run, seed: int) -> str:
+    examples = (np.flatnonzero(run.test.y == digit)[0] for digit in np.unique(run.test.y))
+    return report.page(
+        "A distance between graphs, learned from examples",
+        f"{len(run.train.y)} handwritten digits, each turned into a graph, teach graph-metric-learn which graphs are "
+        f"alike. Then it reads {len(run.test.y)} digits it has not seen.",
+        [_result(run), _training(run), _maps(run, seed), _gallery(run), _explanation(run), _yours(run)],
+        banner=report.drawings_row(_draw(run.test.graphs[i]) for i in examples),
+        footer=f"Made by graph-metric-learn on this computer, from scikit-learn's digits, with seed {seed}.",
+    )
+
+
+def _result(run: _Run) -> str:
+    was, right, y = run.before.right, run.after.right, run.test.y
+    changes = (
+        f"Learning puts right {np.sum(right & ~was)} test graphs that were misread before, and loses "
+        f"{np.sum(was & ~right)} that were not. In the end {np.sum(~right)} of {len(y)} are misread"
+    )
+    mistakes = Counter(zip(y[~right].tolist(), run.after.predicted[~right].tolist(), strict=True))
+    for (digit, read), times in mistakes.most_common(1):
+        changes += f", most often a {digit} taken for a {read} ({times} {'time' if times == 1 else 'times'})"
+    theta = run.after.metric.module_.state_dict()["theta"]
+    return report.section(
+        "result",
+        f"{N_NEIGHBORS}-nearest-neighbour accuracy on {len(y)} unseen graphs",
+        report.share_bar("before learning", run.before.accuracy),
+        report.share_bar("after learning", run.after.accuracy, "good"),
+        report.paragraph(
+            "Both numbers come from the same method, with the same features and the same random start; only the "
+            f"training differs. {changes}."
+        ),
+        report.facts(
+            [
+                (f"{sum(run.after.metric.history_.seconds):.1f} s", "of training"),
+                (f"{theta.numel()}", f"learned numbers, a matrix of {theta.shape[0]} × {theta.shape[1]}"),
+                (f"{np.mean([graph.num_nodes for graph in run.test.graphs]):.0f}", "nodes per graph, on average"),
+                (f"{run.after.milliseconds:.1f} ms", "to read a new graph, without training again"),
+            ]
+        ),
+        report.paragraph(
+            "Nodes are the pixels with ink, edges join pixels that touch. A node carries its intensity, row and "
+            "column. Digits are used because everyone can judge the result by eye; nothing in the method is about "
+            "images. Graphs may differ in size, and the order of their nodes does not matter.",
+            "note",
+        ),
+    )
+
+
+def _training(run: _Run) -> str:
+    shares = [-loss for loss in run.after.metric.history_.loss]  # NCA's loss is minus a share
+    ends = f"from {_percent(shares[0])} in the first epoch to {_percent(shares[-1])} in the last"
+    return report.section(
+        "training",
+        "Training",
+        report.paragraph(
+            "Suppose each training graph picked a partner at random from its batch, near ones far more often than "
+            f"distant ones. The curve shows how often both would be the same digit. Training takes this share {ends}."
+        ),
+        report.figure(report.curve_png(shares, "epoch", "same digit", f"Training curve: the share goes {ends}.")),
+    )
+
+
+def _maps(run: _Run, seed: int) -> str:
+    y = run.test.y
+    drawn, alike = [], []
+    for name, outcome in (("before learning", run.before), ("after learning", run.after)):
+        distances = outcome.metric.pairwise_distances(run.test.graphs)
+        places = report.flatten(distances, seed)
+        drawn.append(report.figure(report.map_svg(places, y, f"Map of the test graphs {name}."), name))
+        others = np.argsort(distances + np.diag(np.full(len(y), np.inf)), axis=1)[:, :N_NEIGHBORS]
+        alike.append(_percent(np.mean(y[others] == y[:, None])))
+    return report.section(
+        "map",
+        "A map of the test graphs",
+        report.paragraph(
+            f"Each number is one of the {len(y)} test graphs, placed by t-SNE so that graphs at a small distance lie "
+            f"together. The map is not told the digits. Of the {N_NEIGHBORS} test graphs nearest to a test graph, "
+            f"{alike[0]} show the same digit before learning and {alike[1]} after."
+        ),
+        report.side_by_side(*drawn),
+    )
+
+
+def _gallery(run: _Run) -> str:
+    rows = []
+    for q in _queries(run):
+        digit = run.test.y[q]
+        strips = []
+        for when, outcome in (("before", run.before), ("after", run.after)):
+            found = [
+                (_draw(run.train.graphs[i]), str(run.train.y[i]), bool(run.train.y[i] == digit))
+                for i in outcome.neighbors[q]
+            ]
+            strips.append(report.match_strip(f"nearest {when} learning: read as {outcome.predicted[q]}", found))
+        rows.append(report.query_row(report.figure(_draw(run.test.graphs[q]), f"test graph {q}, a {digit}"), *strips))
+    return report.section(
+        "neighbours",
+        "Nearest neighbours",
+        report.paragraph(
+            f"A test graph, then its {N_NEIGHBORS} nearest training graphs, nearest first. Larger nodes have more ink; "
+            "neighbours that show another digit are red. The rows are not picked by hand: they are the first test "
+            "graphs, of different digits, that learning put right, then the first that is misread after learning."
+        ),
+        *rows,
+    )
+
+
+def _explanation(run: _Run) -> str:
+    from matplotlib.figure import Figure
+
+    query, other = _telling_pair(run)
+    graph, stranger = run.test.graphs[query], run.train.graphs[other]
+    old, new = (one.metric.pairwise_distances([graph], run.train.graphs)[0] for one in (run.before, run.after))
+    explained = run.after.metric.explain(graph, stranger)
+    plot = Figure(figsize=(7, 3.6), layout="constrained")
+    axes = explained.plot(plot.add_subplot(), k=20, positions=(graph.pos.numpy(), stranger.pos.numpy()))
+    axes.set_title("")
+    costly = _percent(np.sort(explained.source_share)[-5:].sum())
+    left, right = run.test.y[query], run.train.y[other]
+    return report.section(
+        "explanation",
+        "Why two graphs are far apart",
+        report.paragraph(
+            f"Left, test graph {query}, a {left}; right, a training graph, a {right}. Counted from the nearest, it was "
+            f"number {np.sum(old <= old[other])} of the {len(new)} training graphs before learning; now it is number "
+            f"{np.sum(new <= new[other])}. Their distance is {explained.distance:.1f}; the nearest training graph, "
+            f"a {run.train.y[new.argmin()]}, is at {new.min():.1f}."
+        ),
+        report.figure(
+            report.png(plot, f"A {left} and a {right} as graphs, with lines between matched nodes.", paper=True),
+            "Grey lines are the 20 heaviest matches between nodes. The redder a node, the larger its share of the "
+            f"squared distance: of the {len(explained.source_share)} nodes on the left, five carry {costly} of it.",
+        ),
+    )
+
+
+def _yours(run: _Run) -> str:
+    options = [f"{name}={getattr(run.after.metric, name)!r}" for name in (*SETTINGS, "random_state")]
+    half = (len(options) + 1) // 2
+    return report.section(
+        "yours",
+        "The same with your graphs",
+        report.paragraph(
+            "PyTorch Geometric graphs, NetworkX graphs and pairs of adjacency and features go in as they are. This is "
+            "the code behind this page's second number:"
+        ),
+        report.code(
+            "import graph_metric_learn as gml\n\n"
+            f"metric = gml.SGML(\n    {', '.join(options[:half])},\n    {', '.join(options[half:])},\n)\n"
+            f"knn = gml.GraphKNNClassifier(metric, n_neighbors={N_NEIGHBORS}).fit(graphs, labels)\n"
+            "knn.score(new_graphs, new_labels)\n"
+            "knn.metric_.explain(new_graphs[0], graphs[0]).plot()"
+        ),
+    )
+
+
+def _queries(run: _Run, put_right: int = 4) -> list[int]:
+    """The first test graphs of different digits that learning put right, and the first misread after it."""
+    chosen: dict[int, int] = {}
+    for q in np.flatnonzero(run.after.right & ~run.before.right):
+        chosen.setdefault(int(run.test.y[q]), int(q))
+    return [*list(chosen.values())[:put_right], *np.flatnonzero(~run.after.right)[:1].tolist()]
+
+
+def _telling_pair(run: _Run) -> tuple[int, int]:
+    """A test graph that learning put right and its nearest training graph of another digit before learning."""
+    query = next(iter(_queries(run)), 0)
+    distances = run.before.metric.pairwise_distances([run.test.graphs[query]], run.train.graphs)[0]
+    return query, int(np.where(run.train.y == run.test.y[query], np.inf, distances).argmin())
+
+
+def _draw(graph: Data) -> str:
+    alt = f"graph of a {int(graph.y)}, {graph.num_nodes} nodes"
+    return report.graph_svg(graph.pos.numpy(), graph.edge_index.numpy(), graph.x[:, 0].numpy(), alt)
+
+
+def _percent(share: float, decimals: int = 0) -> str:
+    return f"{100 * share:.{decimals}f} %"
