@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "n_components": 12,
     "features": "fuse",
     "loss": "nca",
-    "n_epochs": 15,
+    "n_epochs": 10,
     "batch_size": 32,
     "learning_rate": 0.02,
     "restart_optimizer": False,
@@ -52,8 +52,8 @@ class _Outcome:
         Its references are the training graphs.
     predicted : ndarray [N]
         Digits of the test graphs.
-    neighbors : ndarray [N, k]
-        Their nearest training graphs.
+    distances : ndarray [N, M]
+        Between test and training graphs.
     right : ndarray [N]
         Whether the digit is right.
     milliseconds : float
@@ -62,7 +62,7 @@ class _Outcome:
 
     classifier: GraphKNNClassifier
     predicted: np.ndarray
-    neighbors: np.ndarray
+    distances: np.ndarray
     right: np.ndarray
     milliseconds: float
 
@@ -127,6 +127,8 @@ def run_demo(
     say(f"intensity, row and column; {len(train.y)} graphs to learn from, {len(test.y)} to test on")
 
     settings = {**SETTINGS, "random_state": seed}
+    say("compiling (some 20 s, on the first run only) ...")
+    SGML(**{**settings, "n_epochs": 1}, progress=False).fit(train.graphs[:64], train.y[:64])  # or it counts as training
     before = _try(SGML(**{**settings, "n_epochs": 0}), train, test)
     say(f"{N_NEIGHBORS}-NN accuracy before learning: {_percent(before.accuracy, 1)}")
     after = _try(SGML(**settings, progress=progress), train, test)
@@ -180,8 +182,8 @@ def _try(metric: SGML, train: Part, test: Part) -> _Outcome:
     start = time.perf_counter()
     predicted = classifier.predict(test.graphs)
     milliseconds = 1e3 * (time.perf_counter() - start) / len(test.y)
-    _, neighbors = classifier.kneighbors(test.graphs)
-    return _Outcome(classifier, predicted, neighbors, predicted == test.y, milliseconds)
+    distances = classifier.metric_.pairwise_distances(test.graphs, train.graphs)
+    return _Outcome(classifier, predicted, distances, predicted == test.y, milliseconds)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def _gallery(run: _Run) -> str:
         for when, outcome in (("before", run.before), ("after", run.after)):
             found = [
                 (_draw(run.train.graphs[i]), str(run.train.y[i]), bool(run.train.y[i] == digit))
-                for i in outcome.neighbors[q]
+                for i in outcome.distances[q].argsort()[:N_NEIGHBORS]
             ]
             strips.append(report.match_strip(f"nearest {when} learning: read as {outcome.predicted[q]}", found))
         rows.append(report.query_row(report.figure(_draw(run.test.graphs[q]), f"test graph {q}, a {digit}"), *strips))
@@ -297,22 +299,24 @@ def _gallery(run: _Run) -> str:
 def _explanation(run: _Run) -> str:
     from matplotlib.figure import Figure
 
-    query, other = _telling_pair(run)
+    query = next(iter(_queries(run)), 0)
+    old, new = run.before.distances[query], run.after.distances[query]
+    other = int(np.where(run.train.y == run.test.y[query], np.inf, old).argmin())
     graph, stranger = run.test.graphs[query], run.train.graphs[other]
-    old, new = (one.metric.pairwise_distances([graph], run.train.graphs)[0] for one in (run.before, run.after))
     explained = run.after.metric.explain(graph, stranger)
     plot = Figure(figsize=(7, 3.6), layout="constrained")
     axes = explained.plot(plot.add_subplot(), k=20, positions=(graph.pos.numpy(), stranger.pos.numpy()))
     axes.set_title("")
     costly = _percent(np.sort(explained.source_share)[-5:].sum())
+    ranks = [_ordinal(np.sum(distances <= distances[other])) for distances in (old, new)]
     left, right = run.test.y[query], run.train.y[other]
     return report.section(
         "explanation",
         "Why two graphs are far apart",
         report.paragraph(
-            f"Left, test graph {query}, a {left}; right, a training graph, a {right}. Counted from the nearest, it was "
-            f"number {np.sum(old <= old[other])} of the {len(new)} training graphs before learning; now it is number "
-            f"{np.sum(new <= new[other])}. Their distance is {explained.distance:.1f}; the nearest training graph, "
+            f"Left, test graph {query}, a {left}; right, the training graph of another digit that was nearest to it "
+            f"before learning, a {right}. Of all {len(new)} training graphs it was then the {ranks[0]} nearest; now it "
+            f"is the {ranks[1]}. Their distance is {explained.distance:.1f}; the nearest training graph, "
             f"a {run.train.y[new.argmin()]}, is at {new.min():.1f}."
         ),
         report.figure(
@@ -351,13 +355,6 @@ def _queries(run: _Run, put_right: int = 4) -> list[int]:
     return [*list(chosen.values())[:put_right], *np.flatnonzero(~run.after.right)[:1].tolist()]
 
 
-def _telling_pair(run: _Run) -> tuple[int, int]:
-    """A test graph that learning put right and its nearest training graph of another digit before learning."""
-    query = next(iter(_queries(run)), 0)
-    distances = run.before.metric.pairwise_distances([run.test.graphs[query]], run.train.graphs)[0]
-    return query, int(np.where(run.train.y == run.test.y[query], np.inf, distances).argmin())
-
-
 def _draw(graph: Data) -> str:
     alt = f"graph of a {int(graph.y)}, {graph.num_nodes} nodes"
     return report.graph_svg(graph.pos.numpy(), graph.edge_index.numpy(), graph.x[:, 0].numpy(), alt)
@@ -365,3 +362,12 @@ def _draw(graph: Data) -> str:
 
 def _percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f} %"
+
+
+def _ordinal(number: int) -> str:
+    """
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 22, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '112th']
+    """
+    teen = number // 10 % 10 == 1
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(int(number) % 10, 'th')}"

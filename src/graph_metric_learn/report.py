@@ -174,14 +174,17 @@ def flatten(distances: np.ndarray, seed: int = 0) -> np.ndarray:
     It starts from classical scaling, not from random places: the same distances give the same map.
     """
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     squares = distances.astype(float) ** 2
     centred = squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()
     values, vectors = np.linalg.eigh(-0.5 * centred)
     start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
     start *= 1e-4 / max(float(start.std()), 1e-12)  # small, as t-SNE wants it
-    tsne = TSNE(metric="precomputed", init=start, perplexity=min(20, len(distances) / 4), random_state=seed)
-    return tsne.fit_transform(distances)
+    perplexity = min(20.0, len(distances) / 4)
+    tsne = TSNE(metric="precomputed", init=start, perplexity=perplexity, max_iter=500, random_state=seed)
+    with threadpool_limits(1):  # its threads wait for each other at every step: on a busy computer, 20 times slower
+        return tsne.fit_transform(distances)
 
 
 def drawings_row(drawings: Iterable[str]) -> str:
@@ -243,6 +246,7 @@ img.paper{background:#fff;border-radius:12px}
 .graph path{stroke:var(--edge);stroke-width:1;fill:none}
 .graph circle{fill:var(--ink)}
 .row{display:grid;grid-template-columns:repeat(auto-fit,minmax(64px,1fr));gap:.6rem;margin:1.4rem 0 0}
+@media (max-width:760px){.row{grid-template-columns:repeat(5,1fr)}}
 .share{display:grid;grid-template-columns:1fr auto;align-items:baseline;gap:0 1rem;margin:0 0 1rem}
 .share .number{font-size:clamp(1.6rem,5vw,2.3rem);font-weight:650;letter-spacing:-.02em;
 font-variant-numeric:tabular-nums}
@@ -250,7 +254,7 @@ font-variant-numeric:tabular-nums}
 .share .fill{display:block;height:100%;border-radius:5px;background:var(--soft)}
 .share.good .number{color:var(--good)}
 .share.good .fill{background:var(--good)}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:1rem;margin:1.4rem 0}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:1rem;margin:1.4rem 0}
 .facts div{border-top:1px solid var(--line);padding-top:.5rem}
 .facts dd{margin:0;font-size:1.25rem;font-weight:600}
 .facts dt{color:var(--soft);font-size:.85rem;line-height:1.35}

@@ -74,7 +74,9 @@ def _sort_cloud(points, projections, lo, hi, canonical, order):
     n = hi - lo
     keys, keys2 = np.empty(n, projections.dtype), np.empty(n, projections.dtype)
     index, index2 = np.empty(n, np.int64), np.empty(n, np.int64)
-    first = np.arange(lo, hi)  # the order in which equal projections are met
+    first = np.empty(n, np.int64)  # the order in which equal projections are met
+    for i in range(n):
+        first[i] = lo + i
     plain = True
     k = 0
     while k < projections.shape[1]:

@@ -195,7 +195,9 @@ def kneighbors(
 
 
 def _finished(squares: Tensor, squared: bool) -> Tensor:
-    return squares if squared else power(squares, 0.5)
+    if squared:
+        return squares
+    return power(squares, 0.5) if squares.requires_grad else squares.sqrt_()  # ours: no need for a second matrix
 
 
 def _check_out(out: Any, shape: tuple[int, int]) -> None:
