@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "n_components": 12,
     "features": "fuse",
     "loss": "nca",
-    "n_epochs": 10,
+    "n_epochs": 15,
     "batch_size": 32,
     "learning_rate": 0.02,
     "restart_optimizer": False,

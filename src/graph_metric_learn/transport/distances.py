@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .curves import Curves, build_curves, resolve
+from .curves import build_curves, resolve
 from .directions import project
 from .measures import Array, Measures, as_measures
 from .ordering import check_ties, sort_orders
@@ -320,6 +320,3 @@ def _plan_cost(x: Tensor, y: Tensor, entries: Entries, order: float) -> Tensor:
     i, j = (torch.from_numpy(side).to(x.device) for side in (entries.source, entries.target))
     gaps = (x[i] - y[j]).square().sum(1).double()
     return torch.dot(torch.from_numpy(entries.mass).to(x.device), power(gaps, order / 2))
-
-
-__all__ = ["Curves", "pw_distance", "rpw_distance", "sw_distance"]
