@@ -19,7 +19,7 @@ from .learner import SGML
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-# Chosen by cross-validation within the training part; the test part had no say.
+# Chosen by cross-validation within the training part.
 SETTINGS: dict[str, Any] = {
     "depth": 1,
     "n_components": 12,

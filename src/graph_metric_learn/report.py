@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from io import BytesIO
 from typing import Any
 
 import numpy as np
+
+from .plots import as_png
 
 _SIDE = 240  # of a map, in its own units
 
@@ -91,9 +92,7 @@ def png(plot: Any, alt: str, *, paper: bool = False) -> str:
 
     On a dark screen its ink turns light; with `paper` it stays as it is, on white, for colours that mean something.
     """
-    buffer = BytesIO()
-    plot.savefig(buffer, format="png", dpi=130, transparent=True)
-    data = base64.b64encode(buffer.getvalue()).decode()
+    data = base64.b64encode(as_png(plot, dpi=130, transparent=True)).decode()
     return f'<img class="plot{" paper" if paper else ""}" alt="{escape(alt)}" src="data:image/png;base64,{data}">'
 
 

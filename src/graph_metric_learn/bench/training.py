@@ -17,6 +17,7 @@ from ..classify import GraphKNNClassifier
 from ..datasets import load_tu
 from ..graphs import Graphs, as_graphs
 from ..learner import SGML
+from ..plots import as_png, times_against_paper
 from .measure import Report, seconds
 
 # Seconds the paper reports (i9-9900KS, RTX 3090): training of 10 epochs at depth 4, all distances; and our features.
@@ -154,22 +155,4 @@ def _import(report: Report) -> None:
 
 def draw(report: Report) -> bytes:
     """Training and distance times against the paper's, as PNG."""
-    from io import BytesIO
-
-    from matplotlib.figure import Figure
-
-    rows = report.numbers["datasets"]
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    for axes, what in zip(figure.subplots(1, 2, sharey=True), ("training", "distances"), strict=True):
-        places = np.arange(len(rows))
-        axes.bar(places - 0.2, [row[f"paper_{what}"] for row in rows.values()], 0.4, color="0.7", label="paper, GPU")
-        axes.bar(places + 0.2, [row[what] for row in rows.values()], 0.4, color="C3", label="here, two cores")
-        axes.set_yscale("log")
-        axes.set_xticks(places, list(rows), rotation=40, ha="right", fontsize=8)
-        axes.set_title("training, 10 epochs" if what == "training" else "all distances", fontsize=10)
-        axes.grid(axis="y", alpha=0.3)
-    figure.axes[0].set_ylabel("seconds")
-    figure.axes[0].legend(fontsize=8)
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
-    return buffer.getvalue()
+    return as_png(times_against_paper(report.numbers["datasets"]))

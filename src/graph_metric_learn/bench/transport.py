@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..plots import as_png
 from ..transport import pairwise_distances, pw_distance, rpw_distance
 from ..transport.reference import rpw_quadratic, rpw_sequential
 from .measure import Report, extra_memory, seconds
@@ -170,8 +171,6 @@ def _expected(done: list[tuple[int, float]], n: int) -> float:
 
 def draw(report: Report) -> bytes:
     """The run-time figure as PNG."""
-    from io import BytesIO
-
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -183,6 +182,4 @@ def draw(report: Report) -> bytes:
     axes.set(xlabel="points per cloud (dimension 5)", ylabel="seconds", title="Time for one distance")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
-    return buffer.getvalue()
+    return as_png(figure)

@@ -6,7 +6,6 @@ import base64
 import html
 import re
 from collections.abc import Iterable, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..bench.training import PAPER
 from ..files import write_atomic
+from ..plots import as_png, times_against_paper
 from .settings import PUBLISHED, TABLES, TASKS, variant
 from .tables import accuracy_table, matches, task_entry
 
@@ -117,12 +117,6 @@ def _choices(records: Records) -> str:
 # --- figures -----------------------------------------------------------------------------------------------------
 
 
-def _png(figure: Any) -> bytes:
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return buffer.getvalue()
-
-
 def _accuracy_figure(records: Records) -> bytes:
     from matplotlib.figure import Figure
 
@@ -142,29 +136,20 @@ def _accuracy_figure(records: Records) -> bytes:
     axes.set(ylabel="test accuracy, %", ylim=(30, 100))
     axes.grid(axis="y", alpha=0.3)
     axes.legend(fontsize=8)
-    return _png(figure)
+    return as_png(figure)
 
 
 def _runtime_figure(records: Records) -> bytes:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
-    for axes, what in zip(figure.subplots(1, 2, sharey=True), ("training", "distances"), strict=True):
-        names = list(PAPER)
-        mine = []
-        for name in names:
-            chosen = variant("rpw", "authors")
-            found = task_entry(records, f"{name} ({PAPER[name][0]})", "rpw", "knn", **chosen)
-            mine.append(getattr(found, what) if found else np.nan)
-        places = np.arange(len(names))
-        axes.bar(places - 0.2, [PAPER[name][1 if what == "training" else 2] for name in names], 0.4, color="0.7")
-        axes.bar(places + 0.2, mine, 0.4, color="C3")
-        axes.set_yscale("log")
-        axes.set_title("training, 10 epochs" if what == "training" else "all distances", fontsize=10)
-        axes.set_xticks(places, names, rotation=40, ha="right", fontsize=8)
-        axes.grid(axis="y", alpha=0.3)
-    figure.axes[0].set_ylabel("seconds (grey: paper, GPU)")
-    return _png(figure)
+    rows = {}
+    for name, (features, training, distances) in PAPER.items():
+        found = task_entry(records, f"{name} ({features})", "rpw", "knn", **variant("rpw", "authors"))
+        rows[name] = {
+            "training": found.training if found else np.nan,
+            "distances": found.distances if found else np.nan,
+            "paper_training": training,
+            "paper_distances": distances,
+        }
+    return as_png(times_against_paper(rows))
 
 
 def _learning_curves(records: Records) -> bytes | None:
@@ -187,7 +172,7 @@ def _learning_curves(records: Records) -> bytes | None:
     axes.grid(alpha=0.3)
     if drawn:
         axes.legend(fontsize=7, ncols=2)
-    return _png(figure) if drawn else None
+    return as_png(figure) if drawn else None
 
 
 # --- the page as HTML --------------------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+"""Pieces that several figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+
+def as_png(figure: Any, *, dpi: int = 150, transparent: bool = False) -> bytes:
+    """A `matplotlib.figure.Figure` as PNG."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, transparent=transparent)
+    return buffer.getvalue()
+
+
+def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
+    """Bars of "training" and "distances" seconds by dataset, beside "paper_training" and "paper_distances"."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    places = np.arange(len(rows))
+    for axes, what in zip(figure.subplots(1, 2, sharey=True), ("training", "distances"), strict=True):
+        axes.bar(places - 0.2, [row[f"paper_{what}"] for row in rows.values()], 0.4, color="0.7", label="paper, GPU")
+        axes.bar(places + 0.2, [row[what] for row in rows.values()], 0.4, color="C3", label="here, two cores")
+        axes.set_yscale("log")
+        axes.set_xticks(places, list(rows), rotation=40, ha="right", fontsize=8)
+        axes.set_title("training, 10 epochs" if what == "training" else "all distances", fontsize=10)
+        axes.grid(axis="y", alpha=0.3)
+    figure.axes[0].set_ylabel("seconds")
+    figure.axes[0].legend(fontsize=8)
+    return figure
