@@ -1,5 +1,6 @@
 import pickle
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -173,3 +174,18 @@ def test_unfitted(data):
             model.predict(data[0])
     with pytest.raises(NotFittedError):
         gml.SGML().pairwise_distances(data[0])
+
+
+def test_copies_in_the_reference_share_their_votes():
+    """Ten copies of one ring, seven of them "b": whatever their order, k = 1 says so."""
+    rings, stars = [nx.cycle_graph(6)] * 10, [nx.star_graph(5)] * 3
+    y = np.array(["a"] * 3 + ["b"] * 7 + ["c"] * 3)
+    for order in (np.arange(13), np.arange(13)[::-1]):
+        clf = gml.GraphKNNClassifier(gml.SGML(n_epochs=0, random_state=0), n_neighbors=1)
+        clf.fit([(rings + stars)[i] for i in order], y[order])
+        assert clf.predict([nx.cycle_graph(6), nx.star_graph(5)]).tolist() == ["b", "c"]
+        np.testing.assert_allclose(clf.predict_proba([nx.cycle_graph(6)]), [[0.3, 0.7, 0.0]])
+        near = gml.GraphKNNClassifier(clf.metric, n_neighbors=12, weights="distance").fit(
+            [(rings + stars)[i] for i in order], y[order]
+        )
+        np.testing.assert_allclose(near.predict_proba([nx.cycle_graph(6)]), [[0.3, 0.7, 0.0]])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
@@ -17,8 +18,10 @@ from .learner import SGML, check_classes
 from .persistence import load_model, save_model
 from .transport import kneighbors, pairwise_distances
 from .transport.curves import Curves
+from .voting import SAME, neighbor_shares
 
 VOTES = ("uniform", "distance")
+_ROWS = 1000  # of graphs whose distances to all reference graphs are looked at together
 
 
 def _converted(metric: Any, graphs: Any) -> Graphs:
@@ -29,6 +32,12 @@ def _converted(metric: Any, graphs: Any) -> Graphs:
 def _labelled(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
     given = _converted(metric, graphs)
     return given, check_classes(given, y)
+
+
+def _place(metric: Any, curves: Curves) -> Any:
+    """Where to compute distances: where the metric is, unless it leaves the choice."""
+    chosen = getattr(getattr(metric, "estimator", metric), "device", "auto")
+    return "auto" if chosen == "auto" else curves.device
 
 
 class _OwnClasses(ClassifierMixin):
@@ -60,6 +69,13 @@ class _OnMetric(BaseEstimator):
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
         self.curves_ = self.metric_.embed(graphs)
         self.y_ = y
+
+    def to(self, device: Any) -> Any:
+        """Moves metric and reference graphs to a device."""
+        check_is_fitted(self, "curves_")
+        getattr(self.metric_, "estimator", self.metric_).to(device)
+        self.curves_ = self.curves_.to(device)
+        return self
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_is_fitted(self, "curves_")
@@ -134,19 +150,40 @@ class _Neighbors(_OnMetric):
         if not 1 <= k <= available:
             raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
         if graphs is None:
-            return kneighbors(self.curves_, n_neighbors=k)
-        return kneighbors(self.metric_.embed(graphs), self.curves_, n_neighbors=k)
+            return kneighbors(self.curves_, n_neighbors=k, device=_place(self.metric_, self.curves_))
+        embedded = self.metric_.embed(graphs)
+        return kneighbors(embedded, self.curves_, n_neighbors=k, device=_place(self.metric_, embedded))
 
-    def _votes(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of the neighbours [N, k] and how much each counts; rows add up to 1."""
-        distances, indices = self.kneighbors(graphs)
-        if self.weights == "uniform":
-            shares = np.ones_like(distances, dtype=float)
-        else:  # a neighbour at distance 0 takes all
-            touching = distances == 0
-            with np.errstate(divide="ignore"):
-                shares = np.where(touching.any(1, keepdims=True), touching, 1.0 / np.maximum(distances, 1e-300))
-        return indices, shares / shares.sum(1, keepdims=True)
+    def _shares(self, graphs: Any) -> sparse.csr_array:
+        """How much each reference graph counts for each graph [N, R]; rows add up to 1.
+
+        Reference graphs at the same distance share their votes, so that their order does not matter.
+        """
+        check_is_fitted(self, "curves_")
+        k, count = self.n_neighbors, len(self.curves_)
+        if k > count:
+            raise ValueError(f"n_neighbors={k}, but there are {count} graphs to choose from")
+        curves = self.metric_.embed(graphs)
+        where = _place(self.metric_, curves)
+        distances, columns = kneighbors(curves, self.curves_, n_neighbors=min(k + 1, count), device=where)
+        cut = np.flatnonzero(
+            (distances[:, k:] <= distances[:, k - 1 : k] * (1 + SAME)).any(1)
+        )  # in the midst of equals
+        rows = np.repeat(np.arange(len(curves)), k)
+        plain = ~np.isin(rows, cut)
+        rows, columns, lengths = rows[plain], columns[:, :k].ravel()[plain], distances[:, :k].ravel()[plain]
+        votes = np.ones(len(rows))
+        for some in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
+            every = pairwise_distances(curves[some], self.curves_, device=where)
+            shares = neighbor_shares(every, k)
+            r, c = np.nonzero(shares)
+            rows, columns = np.concatenate([rows, some[r]]), np.concatenate([columns, c])
+            lengths, votes = np.concatenate([lengths, every[r, c]]), np.concatenate([votes, shares[r, c]])
+        if self.weights == "distance":  # a neighbour at distance 0 takes all
+            touching = np.isin(rows, rows[lengths == 0])
+            votes = np.where(touching, votes * (lengths == 0), votes / np.where(lengths > 0, lengths, 1))
+        votes /= np.bincount(rows, votes, minlength=len(curves))[rows]
+        return sparse.csr_array((votes, (rows, columns)), shape=(len(curves), count))
 
 
 class GraphKNNClassifier(_OwnClasses, _Neighbors):
@@ -201,17 +238,12 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
-        indices, shares = self._votes(graphs)
-        codes = np.searchsorted(self.classes_, self.y_)[indices]
-        votes = np.zeros((len(indices), len(self.classes_)))
-        for k in range(indices.shape[1]):
-            votes[np.arange(len(votes)), codes[:, k]] += shares[:, k]
-        return votes
+        return self._shares(graphs) @ (self.y_[:, None] == self.classes_).astype(float)
 
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
         votes = self.predict_proba(graphs)
-        return self.classes_[votes.argmax(1)]
+        return self.classes_[votes.round(9).argmax(1)]  # sums of fractions: equal up to the last digits
 
 
 class GraphKNNRegressor(RegressorMixin, _Neighbors):
@@ -248,8 +280,7 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
 
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N]."""
-        indices, shares = self._votes(graphs)
-        return (self.y_[indices] * shares).sum(1)
+        return self._shares(graphs) @ self.y_
 
 
 class GraphSVC(_OwnClasses, _OnMetric):
@@ -289,13 +320,15 @@ class GraphSVC(_OwnClasses, _OnMetric):
         return self
 
     def _after_load(self) -> None:
-        kernel = np.exp(-self.gamma * pairwise_distances(self.curves_).astype(float))
+        distances = pairwise_distances(self.curves_, device=_place(self.metric_, self.curves_))
+        kernel = np.exp(-self.gamma * distances.astype(float))
         self.svc_ = SVC(C=self.C, kernel="precomputed").fit(kernel, self.y_)
         self.classes_ = self.svc_.classes_
 
     def _kernel(self, graphs: Any) -> np.ndarray:
         check_is_fitted(self, "svc_")
-        distances = pairwise_distances(self.metric_.embed(graphs), self.curves_)
+        embedded = self.metric_.embed(graphs)
+        distances = pairwise_distances(embedded, self.curves_, device=_place(self.metric_, embedded))
         return np.exp(-self.gamma * distances.astype(float))
 
     def decision_function(self, graphs: Any) -> np.ndarray:

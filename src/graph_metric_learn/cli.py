@@ -97,14 +97,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reproduce(command: argparse.ArgumentParser) -> None:
-    command.add_argument("what", choices=["table1", "table2", "table3", "all", "choices"], help="which part")
+    parts = ["table1", "table2", "table3", "fgw", "choices", "runtimes", "figure1", "all"]
+    command.add_argument("what", choices=parts, help="which part; choices: ties, propagation, loss, ReLU, Adam")
     command.add_argument("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
     command.add_argument("--features", help="node features for datasets beyond the paper (auto)")
-    command.add_argument("--methods", nargs="+", metavar="METHOD", help="of rpw, sw, nca, pw, random; as in the table")
-    command.add_argument("--classifiers", nargs="+", choices=["knn", "svm"], default=["knn"], help="(knn)")
+    command.add_argument(
+        "--methods", nargs="+", metavar="METHOD",
+        help="rpw, sw, nca, pw, random (variants of SGML), or other systems by name; as in the table",
+    )  # fmt: skip
+    command.add_argument("--classifiers", nargs="+", choices=["knn", "svm"], help="as in the table")
     command.add_argument("--preset", choices=["authors", "paper", "default"], default="authors", help="(%(default)s)")
     command.add_argument("--runs", type=int, default=10, help="splits (%(default)s)")
-    command.add_argument("--jobs", type=int, default=1, help="processes (%(default)s)")
+    command.add_argument("--jobs", type=int, default=1, help="how many at a time (%(default)s)")
+    command.add_argument("--backend", help="of joblib: loky, threading, or another registered one (loky)")
     command.add_argument("--out", type=Path, default=Path("results"), help="folder of the records (%(default)s)")
 
 
@@ -208,7 +213,8 @@ def _reproduce(options: argparse.Namespace) -> int:
 
     failures = reproduce(
         options.what, options.out, datasets=options.datasets, features=options.features, methods=options.methods,
-        classifiers=options.classifiers, preset=options.preset, runs=options.runs, jobs=options.jobs, root=options.root,
+        classifiers=options.classifiers, preset=options.preset, runs=options.runs, jobs=options.jobs,
+        backend=options.backend, root=options.root,
     )  # fmt: skip
     return 1 if failures else 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -31,4 +31,20 @@ def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
         axes.grid(axis="y", alpha=0.3)
     figure.axes[0].set_ylabel("seconds")
     figure.axes[0].legend(fontsize=8)
+    return figure
+
+
+def times_by_points(times: Mapping[str, Sequence[tuple[int, float]]]) -> Any:
+    """Lines of (points, seconds) by method, on logarithmic axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    styles = {"RPW2": ("C3", 2.5), "PW2": ("C1", 1.5), "SW2 (POT)": ("C0", 1.5)}
+    for name, points in times.items():
+        color, width = styles.get(name, (None, 1.0))
+        axes.loglog(*zip(*points, strict=True), marker="o", markersize=3, color=color, linewidth=width, label=name)
+    axes.set(xlabel="points per cloud (dimension 5)", ylabel="seconds", title="Time for one distance")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
     return figure

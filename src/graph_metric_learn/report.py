@@ -72,6 +72,19 @@ def figure(content: str, caption: str = "", kind: str = "") -> str:
     return f"<figure{_class(kind)}>{content}{below}</figure>"
 
 
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of plain text, the first row its head, the first column its names.
+
+    >>> table([["", "MUTAG"], ["k-NN", "86.3"]])
+    '<div class="wide"><table><tr><th></th><th>MUTAG</th></tr><tr><td>k-NN</td><td>86.3</td></tr></table></div>'
+    """
+    lines = [
+        "<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row) + "</tr>"
+        for row, kind in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)
+    ]
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+
+
 def share_bar(label: str, share: float, kind: str = "") -> str:
     """A share between 0 and 1, as a number and as a bar."""
     return (
@@ -92,8 +105,13 @@ def png(plot: Any, alt: str, *, paper: bool = False) -> str:
 
     On a dark screen its ink turns light; with `paper` it stays as it is, on white, for colours that mean something.
     """
-    data = base64.b64encode(as_png(plot, dpi=130, transparent=True)).decode()
-    return f'<img class="plot{" paper" if paper else ""}" alt="{escape(alt)}" src="data:image/png;base64,{data}">'
+    return image(as_png(plot, dpi=130, transparent=True), alt, paper=paper)
+
+
+def image(data: bytes, alt: str, *, paper: bool = False) -> str:
+    """A PNG within the page; see :func:`png`."""
+    inside = base64.b64encode(data).decode()
+    return f'<img class="plot{" paper" if paper else ""}" alt="{escape(alt)}" src="data:image/png;base64,{inside}">'
 
 
 def curve_png(shares: Sequence[float], xlabel: str, ylabel: str, alt: str) -> str:
@@ -269,6 +287,10 @@ line-height:1.3}
 pre{overflow-x:auto;background:var(--paper);border:1px solid var(--line);border-radius:10px;padding:1rem;
 font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:0 0 .9rem}
 footer{padding:0 .2rem}
+.wide{overflow-x:auto;margin:0 0 .9rem}
+table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
+td,th{padding:.25rem .6rem;border-bottom:1px solid var(--line);white-space:nowrap}
+td+td,th+th{text-align:right}
 @media (max-width:760px){.query{grid-template-columns:1fr}.query>figure{display:flex;align-items:center;gap:1rem}
 .query>figure svg{max-width:96px}}
 """

@@ -1,30 +1,48 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
+import pytest
+
+from graph_metric_learn.experiments import choices, runtimes
 from graph_metric_learn.experiments.page import write_page
-from graph_metric_learn.experiments.settings import PRESETS
+from graph_metric_learn.experiments.records import Records
+from graph_metric_learn.experiments.runner import cells
+from graph_metric_learn.experiments.settings import TASKS
+from graph_metric_learn.experiments.systems import grid
+
+MUTAG = TASKS["MUTAG (degree)"]
 
 
-def record(depth, run, test, **model):
-    config = {
-        "dataset": "MUTAG", "features": "degree", "method": "rpw", "classifier": "knn", "run": run,
-        "model": {"distance": "rpw", "depth": depth, **PRESETS["authors"], **model},
-    }  # fmt: skip
-    seconds = {"training": 0.1, "distances": 0.01, "classifier": 0.01}
-    result = {"validation": 0.8, "test": test, "zeros": 0.25, "loss": [1.0] * 10, "seconds": seconds}
-    return {"key": f"{depth}{run}{model}", "config": config, "result": result}
+def add(records, tests, zeros=0.25, **changes):
+    (setting,) = grid(MUTAG, "rpw", depth=2, **changes)
+    for run, test in enumerate(tests):
+        config = {
+            "dataset": "MUTAG", "features": "degree", "method": "rpw", "classifier": "knn", "run": run,
+            "model": setting,
+        }  # fmt: skip
+        seconds = {"training": 0.1, "distances": 0.01, "classifier": 0.01}
+        records.add(config, {"validation": 0.8, "test": test, "zeros": zeros, "loss": [1.0] * 10, "seconds": seconds})
 
 
 def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
-    records = [record(2, run, 0.6 + 0.1 * run) for run in range(2)]
-    records += [record(2, run, 0.5, activation="none") for run in range(2)]
+    records = Records(tmp_path / "records")
+    add(records, [0.6, 0.7])
+    add(records, [0.5, 0.5], activation="none")
+    add(records, [0.4, 0.4], zeros=0.75, n_epochs=0)
+    records.add(runtimes._config("MUTAG", "rpw"), {"seconds": {"training": 0.125, "distances": 0.5}})
+    records.add(runtimes._point("RPW2", 10), {"seconds": 0.001})
+    records.add(choices.tie_cells(1)[0], {"test": 0.9, "seconds": {"training": 1.0, "distances": 2.0}})
     page = write_page(records, tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "90.0 ± 7.6" in text
-    assert "65.0 ± 5.0 (2 runs)" in text
-    assert "65.0 ± 5.0 (25 %)" in text
-    assert "| no ReLU | 50.0 ± 0.0 (25 %) |" in text
-    assert "MUTAG (degree) (65.0 against 90.0 ± 7.6)" in text
+    assert "| SGML, RPW2, k-NN | 65.0 ± 5.0 (2 runs) |" in text
+    assert "| authors' choices | 65.0 ± 5.0 (2 runs) (75 → 25 %) |" in text
+    assert re.search(r"\| no ReLU \| 50.0 ± 0.0 \(2 runs\) \|.*\| -15.0 ± 5.0 \|", text)
+    assert "Below the paper by more than its own standard deviation: MUTAG (degree)." in text
+    assert "| untrained | 40.0 ± 0.0 (2 runs) (75 → 75 %) | -25.0 ± 5.0 |" in text  # in the search for the reason
+    assert "90.0 ± 0.0 (1 runs), 2 s" in text
+    assert "0.125" in text
     for name in re.findall(r"\(figures/(.*?)\)", text):
         assert (tmp_path / "figures" / name).read_bytes().startswith(b"\x89PNG")
     source = page.read_text()
@@ -35,3 +53,44 @@ def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
 
 def test_an_empty_page(tmp_path):
     assert "Nothing measured yet." in write_page([], tmp_path).read_text()
+
+
+def test_only_missed_tasks_are_searched_further(tmp_path):
+    records = Records(tmp_path / "good")
+    add(records, [0.9] * 2)
+    assert choices.missed(list(records)) == []
+    assert not any(config["model"]["n_components"] == 10 for config in choices.choice_cells(records, 1))
+    records = Records(tmp_path / "bad")
+    add(records, [0.5] * 2)
+    assert choices.missed(list(records)) == ["MUTAG (degree)"]
+    wider = [config for config in choices.choice_cells(records, 1) if config["model"]["n_components"] == 10]
+    assert {config["dataset"] for config in wider} == {"MUTAG"}
+
+
+def test_changes_are_compared_run_by_run(tmp_path):
+    records = Records(tmp_path)
+    add(records, [0.5, 0.7, 0.9])
+    add(records, [0.6, 0.8, 1.0], restart_optimizer=False)
+    rows = choices.choice_rows(list(records), ["MUTAG (degree)"], choices.CHOICES)
+    assert [row[-1] for row in rows] == ["difference", "", "+10.0 ± 0.0"]  # the spread between runs does not enter
+
+
+def test_the_figure_goes_on_where_it_stopped(tmp_path):
+    pytest.importorskip("ot")
+    records = Records(tmp_path)
+    runtimes.measure_figure(records, largest=30, patience=1.0)
+    times = runtimes.figure_times(records)
+    assert len(times) == 7
+    assert all([n for n, _ in points] == [10, 30] for points in times.values())
+    count = len(records)
+    runtimes.measure_figure(records, largest=30, patience=1.0)
+    assert len(records) == count
+    assert runtimes.figure_times(Records(tmp_path)) == times
+
+
+def test_records_of_other_kinds_are_no_accuracy(tmp_path):
+    records = Records(tmp_path)
+    records.add(runtimes._config("MUTAG", "rpw"), {"seconds": {"training": 1.0, "distances": 1.0}})
+    assert runtimes.found_times(records)["MUTAG"]["training"] == 1.0
+    assert np.isnan(runtimes.found_times(records)["NCI1"]["training"])
+    assert all(config not in records for config in cells(MUTAG, "rpw", "authors", 1))

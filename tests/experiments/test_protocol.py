@@ -68,3 +68,15 @@ def test_svm_finds_the_best_of_the_whole_grid(rng):
     assert choice.test == pytest.approx(final.score(kernel[np.ix_(test, train)], y[test]))
     assert len(protocol.COSTS) == 13
     assert len(protocol.SCALES) == 6
+
+
+def test_svm_with_a_given_kernel(rng):
+    y, d = clouds_and_distances(rng, 60, 3)
+    train, test = protocol.split(y, 1)
+    kernel = np.exp(-d)
+    choice = protocol.choose_kernel_svm(kernel, y, train, test)
+    search = GridSearchCV(SVC(kernel="precomputed"), {"C": list(protocol.COSTS)}, cv=StratifiedKFold(5))
+    search.fit(kernel[np.ix_(train, train)], y[train])
+    assert choice.chosen == search.best_params_
+    assert choice.validation == pytest.approx(search.best_score_)
+    assert choice.test == pytest.approx(search.score(kernel[np.ix_(test, train)], y[test]))

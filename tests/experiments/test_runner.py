@@ -1,10 +1,12 @@
+import joblib
 import pytest
 
 from graph_metric_learn.experiments import runner
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.reproduce import reproduce
-from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for, variant
-from graph_metric_learn.experiments.tables import accuracy_table, entry
+from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for
+from graph_metric_learn.experiments.systems import grid
+from graph_metric_learn.experiments.tables import accuracy_rows, seconds_rows, table_entry
 from graph_zoo import write_tu
 
 
@@ -29,7 +31,7 @@ def test_a_killed_job_goes_on_where_it_stopped(root, tmp_path, monkeypatch):
     assert len(wanted) == 12
     whole = Records(tmp_path / "whole")
     assert runner.run_cells(wanted, whole, root=root) == []
-    real, calls = runner.run_cell, []
+    real, calls = runner.run_group, []
 
     def dying(*args):
         calls.append(1)
@@ -37,7 +39,7 @@ def test_a_killed_job_goes_on_where_it_stopped(root, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(runner, "run_cell", dying)
+    monkeypatch.setattr(runner, "run_group", dying)
     for _ in range(10):
         try:
             runner.run_cells(wanted, Records(tmp_path / "pieces"), root=root)
@@ -59,14 +61,14 @@ def test_cells_that_two_tables_share_run_once(root, tmp_path):
 
 
 def test_a_failing_cell_is_reported_and_the_others_go_on(root, tmp_path, monkeypatch):
-    real = runner.run_cell
+    real = runner.run_group
 
-    def failing(config, *args):
-        if config["run"] == 1:
+    def failing(configs, *args):
+        if configs[0]["run"] == 1:
             raise RuntimeError("no luck")
-        return real(config, *args)
+        return real(configs, *args)
 
-    monkeypatch.setattr(runner, "run_cell", failing)
+    monkeypatch.setattr(runner, "run_group", failing)
     records = Records(tmp_path / "r")
     failures = runner.run_cells(runner.cells(TOY, "rpw", "authors", 2), records, root=root)
     assert len(failures) == 2
@@ -82,37 +84,76 @@ def test_several_processes_give_the_same(root, tmp_path):
     assert strip(one) == strip(two)
 
 
-def test_the_setting_is_chosen_by_validation(root, tmp_path):
+def test_any_joblib_backend_spreads_the_work(root, tmp_path):
+    wanted = runner.cells(TOY, "random", "default", 2)
+    one, two, three = (Records(tmp_path / name) for name in ("one", "two", "three"))
+    runner.run_cells(wanted, one, root=root)
+    runner.run_cells(wanted, two, root=root, jobs=2, backend="threading")
+    with joblib.parallel_config("threading", n_jobs=2):
+        runner.run_cells(wanted, three, root=root)
+    assert strip(one) == strip(two) == strip(three)
+
+
+def add(records, depth, validation, tests, **model):
+    (setting,) = grid(TOY, "rpw", depth=depth, **model)
+    for run, test in enumerate(tests):
+        config = {"dataset": "TOY", "features": "degree", "method": "rpw", "classifier": "knn", "run": run,
+                  "model": setting}  # fmt: skip
+        seconds = {"training": 1.0, "distances": 2.0}
+        records.add(config, {"validation": validation, "test": test, "seconds": seconds, "zeros": 0.5})
+
+
+def test_the_setting_is_chosen_by_validation(tmp_path):
     records = Records(tmp_path / "r")
-    for depth, validation, test in ((1, 0.7, 0.9), (2, 0.8, 0.6)):
-        for run in range(2):
-            config = {"dataset": "TOY", "features": "degree", "method": "rpw", "classifier": "knn", "run": run,
-                      "model": {**variant("rpw", "authors"), "depth": depth}}  # fmt: skip
-            seconds = {"training": 1.0, "distances": 2.0}
-            result = {"validation": validation, "test": test + run / 10, "seconds": seconds, "zeros": 0.5}
-            records.add(config, result)
-    found = entry(records, dataset="TOY", classifier="knn")
+    assert table_entry(records, TOY, "rpw", "knn") == ""
+    add(records, 1, 0.7, [0.9, 1.0])
+    add(records, 2, 0.8, [0.6, 0.7])
+    add(records, 2, 0.95, [1.0, 1.0], n_epochs=30)  # not one of the settings that are searched
+    found = table_entry(records, TOY, "rpw", "knn")
     assert found.model["depth"] == 2
     assert found.mean == pytest.approx(65)
     assert found.std == pytest.approx(5)
-    assert entry(records, dataset="OTHER") is None
-    config = {**config, "run": 0, "model": {**config["model"], "depth": 3}}  # unfinished: one run of two
-    records.add(config, {**result, "validation": 0.99})
-    assert entry(records, dataset="TOY").model["depth"] == 2
-    table = accuracy_table(records, ["TOY (degree)", "MUTAG (degree)"], [("rpw", "knn")])
-    assert "65.0 ± 5.0 (2 runs)" in table
-    assert "90.0 ± 7.6" in table
+    assert table_entry(records, TOY, "rpw", "svm") == ""
+    assert table_entry(records, TOY, "rpw", "knn", n_epochs=30).mean == 100
+    rows = accuracy_rows(list(records), [TOY, TASKS["MUTAG (degree)"]], [("rpw", "knn")])
+    assert rows[1][1] == "65.0 ± 5.0 (2 runs)"
+    assert rows[2] == ["— published", "", "90.0 ± 7.6"]
+    assert seconds_rows(list(records), [TOY], [("rpw", "knn")])[1][1] == "3"
+
+
+def test_an_unfinished_setting_takes_no_part_in_the_choice(tmp_path):
+    records = Records(tmp_path / "r")
+    add(records, 1, 0.7, [0.9, 1.0])
+    add(records, 2, 0.99, [0.6])
+    assert table_entry(records, TOY, "rpw", "knn").model["depth"] == 1
+
+
+def test_why_there_is_no_number(tmp_path):
+    records = Records(tmp_path / "r")
+    for config in runner.cells(TOY, "fgw", "authors", 2):
+        records.add(config, {"estimated_seconds": 3 * 7200.0})
+    for config in runner.cells(TOY, "w2", "authors", 2):
+        records.add(config, {"failure": "graphs 0 and 1: no plan"})
+    assert table_entry(records, TOY, "fgw", "knn") == "> 1 h (3 h)"
+    assert table_entry(records, TOY, "w2", "knn") == "solver failed"
 
 
 def test_datasets_beyond_the_paper(root, tmp_path, capsys):
     out = tmp_path / "out"
-    assert reproduce("table1", out, datasets=["TOY"], runs=1, root=root, features="degree", progress=False) == []
+    assert (
+        reproduce(
+            "table1", out, datasets=["TOY"], methods=["rpw"], runs=1, root=root, features="degree", progress=False
+        )
+        == []
+    )
     assert "TOY (degree)" in capsys.readouterr().out
     assert (out / "README.md").read_text().startswith("# Results")
     assert task_for("TOY").features == "auto"
     assert task_for("PROTEINS", "fuse").epochs == (10, 20)
     with pytest.raises(ValueError, match="'wwl2'"):
         reproduce("table1", out, methods=["wwl2"])
+    with pytest.raises(ValueError, match="'table9'"):
+        reproduce("table9", out)
 
 
 def test_the_papers_grids():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..plots import as_png
+from ..plots import as_png, times_by_points
 from ..transport import pairwise_distances, pw_distance, rpw_distance
 from ..transport.reference import rpw_quadratic, rpw_sequential
 from .measure import Report, extra_memory, seconds
@@ -132,8 +132,18 @@ def _argsorts(x: np.ndarray, y: np.ndarray) -> None:
             np.argsort(cloud[:, k])
 
 
-def run_times(rng: np.random.Generator, *, largest: int, patience: float) -> dict[str, list[tuple[int, float]]]:
-    """The paper's run-time figure: seconds against the number of points, for each method as far as patience goes."""
+def run_times(
+    rng: np.random.Generator,
+    *,
+    largest: int,
+    patience: float,
+    known: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+    keep: Callable[[str, int, float], None] = lambda method, points, seconds: None,
+) -> dict[str, list[tuple[int, float]]]:
+    """The paper's run-time figure: seconds against the number of points, for each method as far as patience goes.
+
+    What is known from an earlier run is not measured again; what is measured goes to `keep` at once.
+    """
     import ot
 
     methods: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
@@ -149,12 +159,15 @@ def run_times(rng: np.random.Generator, *, largest: int, patience: float) -> dic
     sizes = [n for k in range(1, 7) for n in (10**k, 3 * 10**k) if n <= largest]
     times: dict[str, list[tuple[int, float]]] = {}
     for name, method in methods.items():
-        done: list[tuple[int, float]] = []
+        done = list((known or {}).get(name, ()))
         for n in sizes:
+            if n in dict(done):
+                continue
             if n > most.get(name, math.inf) or _expected(done, n) > patience:
                 break
             x, y = rng.normal(size=(n, P)), rng.normal(size=(n, P))
             done.append((n, seconds(partial(method, x, y), budget=0.3, at_least=1)))
+            keep(name, *done[-1])
         times[name] = done
         print(f"       {name}: {done[-1][1]:.3g} s at {done[-1][0]:,} points", flush=True)
     return times
@@ -171,15 +184,4 @@ def _expected(done: list[tuple[int, float]], n: int) -> float:
 
 def draw(report: Report) -> bytes:
     """The run-time figure as PNG."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    styles = {"RPW2": ("C3", 2.5), "PW2": ("C1", 1.5), "SW2 (POT)": ("C0", 1.5)}
-    for name, points in report.numbers["figure"].items():
-        color, width = styles.get(name, (None, 1.0))
-        axes.loglog(*zip(*points, strict=True), marker="o", markersize=3, color=color, linewidth=width, label=name)
-    axes.set(xlabel="points per cloud (dimension 5)", ylabel="seconds", title="Time for one distance")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    return as_png(figure)
+    return as_png(times_by_points(report.numbers["figure"]))

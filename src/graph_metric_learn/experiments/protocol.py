@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.svm import SVC
+
+from ..voting import class_votes
 
 NEIGHBORS = (1, 2, 3, 5, 7)
 FIRST_SEED = 42
@@ -77,54 +80,62 @@ def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np
 
 
 def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
-    """SVM with kernel exp(−λ d), λ and C chosen by the inner folds; the first of equally good ones.
+    """SVM with kernel exp(−λ d), λ and C chosen by the inner folds; the first of equally good ones."""
+    kernels = (({"lambda": scale}, np.exp(-scale * distances[:, train].astype(float))) for scale in SCALES)
+    return _choose_cost(kernels, y, train, test)
 
-    A pair (λ, C) is given up as soon as it could not win any more, were all its remaining folds perfect.
+
+def choose_kernel_svm(kernel: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+    """SVM with a given kernel [N, N], C chosen by the inner folds; the first of equally good ones."""
+    return _choose_cost([({}, kernel[:, train])], y, train, test)
+
+
+def _choose_cost(
+    kernels: Iterable[tuple[dict[str, float], np.ndarray]], y: np.ndarray, train: np.ndarray, test: np.ndarray
+) -> Choice:
+    """The best of all kernels [N, train] and costs, in the order of the grid.
+
+    Two things are not computed, and change nothing: a pair (kernel, C) is given up as soon as it could not win even
+    if all its remaining folds were perfect; and a fold in which no multiplier reached C is not solved again for a
+    larger C, which has the same solution.
     """
-    from sklearn.svm import SVC
-
     codes = _codes(y)
     folds = list(inner_folds(codes[train]))
-    best, best_score, kernels = None, -1.0, {}
-    for scale in SCALES:
-        kernels[scale] = np.exp(-scale * distances[:, train].astype(float))
-    for cost in sorted(COSTS, key=lambda c: abs(np.log10(c))):  # likely winners first: the others are given up sooner
-        for scale in SCALES:
-            within = kernels[scale][train]
-            score, left = 0.0, len(folds)
-            for fit, check in folds:
-                model = SVC(C=cost, kernel="precomputed", cache_size=1000)
-                model.fit(within[np.ix_(fit, fit)], codes[train][fit])
-                score += model.score(within[np.ix_(check, fit)], codes[train][check])
-                left -= 1
-                if (score + left) / len(folds) <= best_score:
+    best_score, best_cost, best_kernel, best_chosen = -1.0, 0.0, np.empty(0), {}
+    for chosen, kernel in kernels:
+        within = [(kernel[np.ix_(train[fit], fit)], kernel[np.ix_(train[check], fit)]) for fit, check in folds]
+        settled: dict[int, tuple[float, float]] = {}
+        for cost in COSTS:
+            score = 0.0
+            for i, ((fit, check), (gram, rows)) in enumerate(zip(folds, within, strict=True)):
+                if i in settled and cost >= settled[i][0]:
+                    score += settled[i][1]
+                else:
+                    model = _svc(cost).fit(gram, codes[train][fit])
+                    found = model.score(rows, codes[train][check])
+                    score += found
+                    if np.abs(model.dual_coef_).max() < cost:
+                        settled[i] = min((cost, found), settled.get(i, (np.inf, 0.0)))
+                if (score + len(folds) - 1 - i) / len(folds) <= best_score:
                     break
             else:
-                if score / len(folds) > best_score:
-                    best, best_score = (scale, cost), score / len(folds)
-    assert best is not None
-    final = SVC(C=best[1], kernel="precomputed", cache_size=1000).fit(kernels[best[0]][train], codes[train])
-    return Choice(
-        {"lambda": best[0], "C": best[1]}, best_score, float(final.score(kernels[best[0]][test], codes[test]))
-    )
+                best_score, best_cost, best_kernel, best_chosen = score / len(folds), cost, kernel, chosen
+    final = _svc(best_cost).fit(best_kernel[train], codes[train])
+    test_score = float(final.score(best_kernel[test], codes[test]))
+    return Choice({**best_chosen, "C": best_cost}, best_score, test_score)
+
+
+def _svc(cost: float) -> SVC:
+    return SVC(C=cost, kernel="precomputed", cache_size=1000)
 
 
 def _knn_scores(distances: np.ndarray, y: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Accuracy for each k [5] from one list of neighbours; a tied vote goes to the smallest class."""
-    from ..transport import kernels
+    """Accuracy for each k [5] from one search; voters at the same distance share, a tied vote goes to the first class.
 
-    k = min(max(NEIGHBORS), distances.shape[1])
-    rows = len(distances)
-    best, where = np.empty((rows, k), distances.dtype), np.empty((rows, k), np.int64)
-    kernels.smallest(np.ascontiguousarray(distances), np.full(rows, -1), best, where)
-    votes = np.zeros((rows, int(y.max()) + 1))
-    scores = []
-    for j in range(k):
-        votes[np.arange(rows), y[where[:, j]]] += 1
-        if j + 1 in NEIGHBORS:
-            scores.append(np.mean(votes.argmax(1) == truth))
-    scores += [scores[-1]] * (len(NEIGHBORS) - len(scores))  # fewer graphs than neighbours
-    return np.array(scores)
+    Halves of votes are sums of small fractions: votes that differ in the last digits only are tied.
+    """
+    votes = class_votes(distances, y, int(y.max()) + 1, NEIGHBORS)
+    return (votes.round(9).argmax(2) == truth[:, None]).mean(0)
 
 
 def _codes(y: np.ndarray) -> np.ndarray:

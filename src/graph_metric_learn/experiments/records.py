@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PROTOCOL = 1  # raise when the protocol changes: old records then no longer count
+PROTOCOL = 2  # raise when the protocol changes: old records then no longer count
 
 
 def key_of(config: dict[str, Any]) -> str:

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .settings import PUBLISHED, variant
+from .settings import PUBLISHED, TITLES, Task
+from .systems import grid
+
+Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -18,92 +21,131 @@ class Entry:
 
     Attributes
     ----------
-    mean, std : float
-        Test accuracy over the runs.
-    validation : float
-        Mean validation accuracy of the chosen setting.
-    runs : int
-        How many runs.
+    tests : ndarray [runs]
+        Test accuracy of each run, in the order of the runs.
     model : dict
         The chosen setting.
     training, distances : float
         Mean seconds.
     zeros : float
-        Share of the node features that are exactly 0.
+        Share of the node features that are exactly 0; nan where that is not recorded.
     """
 
-    mean: float
-    std: float
-    validation: float
-    runs: int
+    tests: np.ndarray
     model: dict[str, Any]
     training: float
     distances: float
     zeros: float
 
+    @property
+    def runs(self) -> int:
+        return len(self.tests)
+
+    @property
+    def mean(self) -> float:
+        return float(self.tests.mean())
+
+    @property
+    def std(self) -> float:
+        return float(self.tests.std())
+
     def __str__(self) -> str:
-        return f"{self.mean:.1f} ± {self.std:.1f}"
+        return f"{self.mean:.1f} ± {self.std:.1f}" + ("" if self.runs == 10 else f" ({self.runs} runs)")
 
 
-def matches(record: dict[str, Any], **wanted: Any) -> bool:
-    """Whether the configuration of a record, or the model in it, has the wanted values."""
-    config = record["config"]
-    return all(config.get(name, config["model"].get(name)) == value for name, value in wanted.items())
+def table_entry(
+    records: Iterable[dict[str, Any]], task: Task, method: str, classifier: str, preset: str = "authors", **changes: Any
+) -> Entry | str:
+    """What was measured for a method on a task, or why there is no number: "> 1 h", "solver failed", or nothing ("").
 
-
-def entry(records: Iterable[dict[str, Any]], **wanted: Any) -> Entry | None:
-    """The entry for records whose configuration (or model) has the wanted values; None where there are none.
-
-    Only settings with as many runs as the fullest one take part in the choice: half-finished ones are not comparable.
+    Of the settings that the method searches, the one with the best mean validation accuracy counts. Only settings
+    with as many runs as the fullest one take part in the choice: half-finished ones are not comparable.
     """
-    settings: dict[str, list[dict[str, Any]]] = {}
+    settings = [json.dumps(setting, sort_keys=True) for setting in grid(task, method, preset, **changes)]
+    place = {"dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier}
+    return best_entry((record for record in records if _is_at(record, place)), settings)
+
+
+def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None = None) -> Entry | str:
+    """The best of some settings (all by default) by validation, from records of one method and task."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    refused = ""
     for record in records:
-        if matches(record, **wanted):
-            settings.setdefault(json.dumps(record["config"]["model"], sort_keys=True), []).append(record)
-    if not settings:
-        return None
-    runs = max(map(len, settings.values()))
-    full = [found for found in settings.values() if len(found) == runs]
-    best = max(full, key=lambda found: _mean(found, "validation"))
-    test = 100 * np.array([record["result"]["test"] for record in best])
+        setting, result = json.dumps(record["config"]["model"], sort_keys=True), record["result"]
+        if settings is not None and setting not in settings:
+            continue
+        if "test" in result:
+            found.setdefault(setting, []).append(record)
+        else:
+            hours = result.get("estimated_seconds", 0) / 7200
+            refused = "solver failed" if "failure" in result else f"> 1 h ({hours:.0f} h)"
+    if not found:
+        return refused
+    runs = max(map(len, found.values()))
+    full = [chosen for chosen in found.values() if len(chosen) == runs]
+    best = max(full, key=_validation) if len(full) > 1 else full[0]
+    best = sorted(best, key=lambda record: record["config"]["run"])
     return Entry(
-        float(test.mean()),
-        float(test.std()),
-        100 * _mean(best, "validation"),
-        runs,
+        100 * np.array([record["result"]["test"] for record in best]),
         best[0]["config"]["model"],
         float(np.mean([record["result"]["seconds"]["training"] for record in best])),
         float(np.mean([record["result"]["seconds"]["distances"] for record in best])),
-        _mean(best, "zeros"),
+        float(np.mean([record["result"].get("zeros", np.nan) for record in best])),
     )
 
 
-def _mean(records: list[dict[str, Any]], what: str) -> float:
-    return float(np.mean([record["result"][what] for record in records]))
+def _is_at(record: dict[str, Any], place: dict[str, Any]) -> bool:
+    config = record["config"]
+    return "what" not in config and all(config.get(name) == value for name, value in place.items())
 
 
-def task_entry(
-    records: Iterable[dict[str, Any]], name: str, method: str, classifier: str, **model: Any
-) -> Entry | None:
-    """The entry for a task by its name, "MUTAG (degree)"."""
-    dataset, features = name.rstrip(")").split(" (")
-    return entry(records, dataset=dataset, features=features, method=method, classifier=classifier, **model)
+def _validation(records: list[dict[str, Any]]) -> float:
+    return float(np.mean([record["result"]["validation"] for record in records]))
 
 
-def accuracy_table(
-    records: Iterable[dict[str, Any]], tasks: Sequence[str], rows: Sequence[tuple[str, str]], preset: str = "authors"
-) -> str:
-    """A Markdown table: for each (method, classifier) what was published and what was measured, by task."""
-    records = list(records)
-    lines = ["| method | " + " | ".join(tasks) + " |", "|---|" + "---:|" * len(tasks)]
+def accuracy_rows(
+    records: Sequence[dict[str, Any]], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
+) -> Rows:
+    """A table: for each (method, classifier) what was measured and below it what was published, by task."""
+    lines = [["", *(task.name for task in tasks)]]
     for method, classifier in rows:
-        published, measured = [], []
-        for name in tasks:
-            number = PUBLISHED.get((name, method, classifier))
-            spread = f" ± {number[1]:.1f}" if number is not None and number[1] is not None else ""
-            published.append("" if number is None else f"{number[0]:.1f}{spread}")
-            found = task_entry(records, name, method, classifier, **variant(method, preset))
-            measured.append("" if found is None else f"{found}" + ("" if found.runs == 10 else f" ({found.runs} runs)"))
-        lines.append(f"| {method}, {classifier}, published | " + " | ".join(published) + " |")
-        lines.append(f"| {method}, {classifier}, measured | " + " | ".join(measured) + " |")
-    return "\n".join(lines)
+        published = [PUBLISHED.get((task.name, method, classifier)) for task in tasks]
+        lines.append(
+            [f"{TITLES.get(method, method)}, {TITLES[classifier]}"]
+            + [str(table_entry(records, task, method, classifier, preset)) for task in tasks]
+        )
+        if any(published):
+            lines.append(["— published", *(_shown(number) for number in published)])
+    return lines
+
+
+def seconds_rows(
+    records: Sequence[dict[str, Any]], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
+) -> Rows:
+    """A table: seconds for learning and all distances (or the kernel) with the chosen setting, by method and task."""
+    lines = [["seconds", *(task.name for task in tasks)]]
+    for method, classifier in rows:
+        cells = []
+        for task in tasks:
+            found = table_entry(records, task, method, classifier, preset)
+            cells.append(found if isinstance(found, str) else f"{found.training + found.distances:.3g}")
+        lines.append([TITLES.get(method, method), *cells])
+    return lines
+
+
+def _shown(number: tuple[float, float | None] | None) -> str:
+    if number is None:
+        return ""
+    return f"{number[0]:.1f}" + ("" if number[1] is None else f" ± {number[1]:.1f}")
+
+
+def markdown(rows: Rows) -> str:
+    """A table as Markdown, the first row its head.
+
+    >>> print(markdown([["method", "MUTAG"], ["SGML", "86.3"]]))
+    | method | MUTAG |
+    |---|---:|
+    | SGML | 86.3 |
+    """
+    head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([head, "|---|" + "---:|" * (len(rows[0]) - 1), *rest])

@@ -1,0 +1,47 @@
+"""The other systems of the paper's tables, in one shape: `distances(graphs)`, `kernel(graphs)`, or `fit` and `predict`.
+
+Each is a small class with its parameters, a `grid` of settings to search and the packages it `needs`, which come with
+`pip install graph-metric-learn[baselines]` and are imported when they are used. Node features are the graphs' x as it
+stands (see `datasets.load_tu`); where a system wants discrete labels, these are the distinct rows of x.
+
+>>> BASELINES["wwl"](depth=3)
+WWL(depth=3, last_only=False, kind='auto', solver='tree')
+"""
+
+from .base import DescriptorSystem, KernelSystem, SolverFailure, System, kernel_distances
+from .controls import MeanPool
+from .descriptors import FGSD, NetLSD, NetSimile
+from .fgw import FGW, FGWWL
+from .kernels import HGKSP, PROPAK, WLOA
+from .pairs import PairwiseSystem
+from .pscn import PSCN
+from .wasserstein import W2, EntropicW2
+from .wwl import WWL
+
+BASELINES: dict[str, type[System]] = {
+    system.name: system
+    for system in (W2, EntropicW2, FGW, FGWWL, WWL, WLOA, PROPAK, HGKSP, NetLSD, FGSD, NetSimile, PSCN, MeanPool)
+}
+
+__all__ = [
+    "BASELINES",
+    "FGSD",
+    "FGW",
+    "FGWWL",
+    "HGKSP",
+    "PROPAK",
+    "PSCN",
+    "W2",
+    "WLOA",
+    "WWL",
+    "DescriptorSystem",
+    "EntropicW2",
+    "KernelSystem",
+    "MeanPool",
+    "NetLSD",
+    "NetSimile",
+    "PairwiseSystem",
+    "SolverFailure",
+    "System",
+    "kernel_distances",
+]

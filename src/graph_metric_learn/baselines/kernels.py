@@ -1,0 +1,202 @@
+"""Graph kernels: WL-OA, propagation kernels, hash graph kernels."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from tqdm.auto import tqdm
+
+from ..graphs import Graphs, as_graphs
+from .base import KernelSystem, normalized
+from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
+from .wl import intersections, wl_labels
+
+
+class WLOA(KernelSystem):
+    """Weisfeiler-Lehman optimal assignment kernel [1]_: how many nodes can be matched, summed over levels.
+
+    The optimal assignment is a histogram intersection over the labels of all levels 0 … depth, which is how it is
+    computed here. GraKeL's version gives the same numbers (the tests compare them), but takes 20 µs and more per pair.
+
+    Parameters
+    ----------
+    depth : int
+        The number of levels beyond 0. Labels of level 0 are the distinct rows of x.
+    normalize : bool
+        Whether k(G, G) is scaled to 1.
+
+    References
+    ----------
+    .. [1] N. Kriege, P.-L. Giscard, R. Wilson. On valid optimal assignment kernels and applications to graph
+       classification. NIPS 2016.
+
+    Examples
+    --------
+    >>> edge, alone = np.array([[0, 1], [1, 0]]), np.zeros((1, 1))
+    >>> WLOA(depth=1, normalize=False).kernel([(edge, np.ones((2, 1))), (alone, np.ones((1, 1)))])
+    array([[4., 1.],
+           [1., 2.]])
+    """
+
+    name = "wl-oa"
+
+    def __init__(self, *, depth: int = 3, normalize: bool = True) -> None:
+        self.depth, self.normalize = depth, normalize
+
+    @classmethod
+    def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
+        return [{"depth": depth} for depth in (1, 2, 3, 4)]
+
+    def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
+        """The kernel matrix [N, N]."""
+        graphs = as_graphs(graphs)
+        kernel = intersections(graphs, wl_labels(graphs, self.depth), share=False)
+        return normalized(kernel) if self.normalize else kernel
+
+
+class PROPAK(KernelSystem):
+    """Propagation kernel [1]_: labels or attributes spread along the edges, hashed and counted after every step.
+
+    GraKeL makes the counts (`Propagation` for one-hot x, `PropagationAttr` otherwise); their inner products are one
+    sparse product here instead of a Python loop over pairs.
+
+    Parameters
+    ----------
+    iterations : int
+        Steps of the random walk; counts are taken before the first and after each.
+    width : float, optional
+        Width of the hash's bins; by default 1e-5 for labels (only equal distributions meet), 1 for attributes, which
+        should be standardised.
+    normalize : bool
+        Whether k(G, G) is scaled to 1.
+    seed : int
+        For the hash.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage, K. Kersting. Propagation kernels: efficient graph kernels from
+       propagated information. Machine Learning 102, 2016.
+    """
+
+    name = "propak"
+    needs = ("grakel",)
+
+    def __init__(
+        self, *, iterations: int = 3, width: float | None = None, normalize: bool = True, seed: int = 0
+    ) -> None:
+        self.iterations, self.width, self.normalize, self.seed = iterations, width, normalize, seed
+
+    @classmethod
+    def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
+        widths = (None,) if task_features in ("labels", "degree") else (1.0, 4.0)
+        return [{"iterations": count, "width": width} for count in (1, 3, 5) for width in widths]
+
+    def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
+        """The kernel matrix [N, N]."""
+        self.require()
+        from grakel import Propagation, PropagationAttr
+
+        graphs = as_graphs(graphs)
+        steps = self.iterations + 1
+        if is_discrete(graphs):
+            spread = Propagation(t_max=steps, w=1e-5 if self.width is None else self.width, random_state=self.seed)
+            values = node_labels(graphs)
+        else:
+            spread = PropagationAttr(t_max=steps, w=1.0 if self.width is None else self.width, random_state=self.seed)
+            values = node_features(graphs)
+        counted = spread.fit(_grakel_input(graphs, values)).X
+        kernel = np.sum([_inner_products([counts[step] for counts in counted]) for step in range(steps)], axis=0)
+        return normalized(kernel) if self.normalize else kernel
+
+
+class HGKSP(KernelSystem):
+    """Hash graph kernel with the shortest-path kernel as base [1]_, for continuous features.
+
+    Each iteration projects x on a random Gaussian direction and cuts the line into bins: that is a label per node. The
+    result is the mean of GraKeL's `ShortestPath` kernels of these labels, each normalised.
+
+    Parameters
+    ----------
+    iterations : int
+        Number of hashes.
+    width : float
+        Width of the bins; x should be standardised.
+    seed : int
+        For the hashes.
+
+    References
+    ----------
+    .. [1] C. Morris, N. Kriege, K. Kersting, P. Mutzel. Faster kernels for graphs with continuous attributes via
+       hashing. ICDM 2016.
+    """
+
+    name = "hgk-sp"
+    needs = ("grakel",)
+
+    def __init__(self, *, iterations: int = 20, width: float = 1.0, seed: int = 0) -> None:
+        self.iterations, self.width, self.seed = iterations, width, seed
+
+    def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
+        """The kernel matrix [N, N]."""
+        self.require()
+        graphs = as_graphs(graphs)
+        hidden = None if progress is None else not progress
+        hashes = list(self._hashes(node_features(graphs)))
+        bar = tqdm(hashes, desc=self.name, unit="hash", disable=hidden, file=sys.stderr)
+        between = [hops(adjacency) for adjacency in adjacencies(graphs)]
+        total = np.zeros((len(graphs), len(graphs)))
+        for labels in bar:
+            total += _shortest_path_kernel(graphs, labels, between)
+        return total / self.iterations
+
+    def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
+        """Seconds that :meth:`kernel` will take: one hash of a sample of graphs, scaled by the pairs of nodes."""
+        self.require()
+        graphs = as_graphs(graphs)
+        some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(1, pairs)]]
+        began = time.perf_counter()
+        type(self)(iterations=1, width=self.width, seed=self.seed).kernel(some, progress=False)
+        spent = time.perf_counter() - began
+        return spent * self.iterations * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
+
+    def _hashes(self, x: np.ndarray) -> Iterable[np.ndarray]:
+        """A label for each node [S], once per iteration."""
+        rng = np.random.default_rng(self.seed)
+        for _ in range(self.iterations):
+            direction, shift = rng.normal(size=x.shape[1]), rng.uniform(0.0, self.width)
+            yield np.floor((x @ direction + shift) / self.width).astype(np.int64)
+
+
+def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, between: list[np.ndarray]) -> np.ndarray:
+    from grakel import ShortestPath
+    from grakel.graph import Graph
+
+    given = []
+    for (adjacency, names), far in zip(_grakel_input(graphs, labels), between, strict=True):
+        graph = Graph(adjacency, names, {}, "adjacency")
+        graph.shortest_path_mat = far  # else GraKeL would search the same paths again for every hash, in Python
+        given.append(graph)
+    base = ShortestPath(normalize=False)
+    base.fit(given)
+    return normalized(_inner_products([base.X[g] for g in range(len(graphs))]))
+
+
+def _grakel_input(graphs: Graphs, values: np.ndarray) -> list[tuple[np.ndarray, dict[int, Any]]]:
+    """Adjacency and {node: value} of each graph; a value is a number or a list of them."""
+    parts = per_graph(graphs, values)
+    return [(a.astype(int), dict(enumerate(part.tolist()))) for a, part in zip(adjacencies(graphs), parts, strict=True)]
+
+
+def _inner_products(counts: list[Mapping[int, int]]) -> np.ndarray:
+    """Σ over features of count_i · count_j [N, N], from {feature: count} of each graph."""
+    owner = np.repeat(np.arange(len(counts)), [len(one) for one in counts])
+    features = np.fromiter((feature for one in counts for feature in one), dtype=np.int64)
+    values = np.fromiter((value for one in counts for value in one.values()), dtype=np.float64)
+    places = np.unique(features, return_inverse=True)[1]
+    table = sparse.csr_array((values, (owner, places)), shape=(len(counts), len(features) + 1))
+    return (table @ table.T).toarray()

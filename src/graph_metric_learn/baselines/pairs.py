@@ -1,0 +1,168 @@
+"""One driver for all systems that solve a problem per pair: blocks of rows, workers, progress, checkpoints."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+from ..graphs import Graphs, as_graphs
+from .base import SolverFailure, System
+from .checkpoint import Checkpoint, fingerprint
+
+PAIRS_PER_TASK = 4000  # some 0.1 to 10 s of work: long against handing it to a worker, short against a checkpoint
+
+
+class PairwiseSystem(System):
+    """A distance that is computed pair by pair, from what was prepared once per graph."""
+
+    def prepare(self, graphs: Graphs) -> list[Any]:
+        """What :meth:`pair` needs of each graph, one item per graph."""
+        raise NotImplementedError
+
+    def pair(self, one: Any, other: Any) -> float:
+        """The distance of two prepared graphs. May warn or raise `SolverFailure`: the driver adds which pair it was."""
+        raise NotImplementedError
+
+    def distances(
+        self,
+        graphs: Any,
+        *,
+        progress: bool | None = None,
+        checkpoint: str | Path | None = None,
+        jobs: int | None = 1,
+    ) -> np.ndarray:
+        """All distances [N, N], float64, exactly symmetric, zeros on the diagonal.
+
+        Parameters
+        ----------
+        graphs : anything that `as_graphs` takes
+        progress : bool, optional
+            Whether to show how many pairs are done and the time left; by default when a person watches the terminal.
+        checkpoint : path, optional
+            A .npz file that finished rows are kept in, every 30 seconds and when the call ends in whatever way. Rows
+            found there are not computed again, if it was written for the same graphs and parameters; else it is
+            replaced.
+        jobs : int or None
+            As joblib takes them: any of its backends, also one set by `joblib.parallel_config` around this call.
+
+        Raises
+        ------
+        SolverFailure
+            If the solver warns or returns NaN or infinity for a pair; it is named.
+        """
+        self.require()
+        graphs = as_graphs(graphs)
+        items = self.prepare(graphs)
+        book = Checkpoint(checkpoint, fingerprint(self, graphs), len(items))
+        tasks = list(_tasks(np.flatnonzero(~book.done), len(items)))
+        hidden = None if progress is None else not progress  # None: tqdm hides the bar where nobody watches
+        total = len(items) * (len(items) - 1) // 2
+        left = sum(len(items) - 1 - row for task in tasks for row in task)
+        with tqdm(
+            total=total, initial=total - left, desc=self.name, unit="pair", disable=hidden, file=sys.stderr
+        ) as bar:
+            try:
+                for rows, values in zip(tasks, self._run(items, tasks, jobs), strict=True):
+                    for row, value in zip(rows, values, strict=True):
+                        book.upper[row, row + 1 :] = value
+                        bar.update(len(value))
+                    book.finished(rows)
+            finally:
+                book.save()
+        return book.upper + book.upper.T
+
+    def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
+        """Seconds that all distances will take with one job, from a timed random sample of pairs.
+
+        Parameters
+        ----------
+        graphs : anything that `as_graphs` takes
+        pairs : int
+            Size of the sample.
+        seed : int
+            For the sample.
+        limit : float
+            Seconds after which a smaller sample must do.
+        """
+        self.require()
+        graphs = as_graphs(graphs)
+        began = time.perf_counter()
+        items = self.prepare(graphs)
+        preparation = time.perf_counter() - began
+        n = len(items)
+        if n < 2:
+            return preparation
+        rng = np.random.default_rng(seed)
+        first = rng.integers(n, size=max(1, pairs))
+        second = (first + rng.integers(1, n, size=len(first))) % n
+        spent, count = 0.0, 0
+        with _strict():
+            _value(self, items, int(first[0]), int(second[0]))  # warms up: imports, caches
+            for i, j in zip(first.tolist(), second.tolist(), strict=True):
+                began = time.perf_counter()
+                _value(self, items, min(i, j), max(i, j))
+                spent += time.perf_counter() - began
+                count += 1
+                if spent > limit:
+                    break
+        return preparation + spent / count * n * (n - 1) / 2
+
+    def _run(self, items: list[Any], tasks: list[list[int]], jobs: int | None) -> Iterator[list[np.ndarray]]:
+        """The rows of each task, in order of the tasks."""
+        if jobs == 1 or len(tasks) < 2:
+            yield from (_rows(self, items, rows, 0) for rows in tasks)
+            return
+        from joblib import Parallel, delayed
+
+        # A task takes along only the graphs that it compares.
+        calls: Iterable[Any] = (delayed(_rows)(self, items[rows[0] :], rows, rows[0]) for rows in tasks)
+        yield from Parallel(n_jobs=jobs, return_as="generator")(calls)
+
+
+def _tasks(rows: np.ndarray, n: int) -> Iterator[list[int]]:
+    """The rows to do, cut into runs of about `PAIRS_PER_TASK` pairs, at least one row each."""
+    task: list[int] = []
+    pairs = 0
+    for row in rows.tolist():
+        task.append(row)
+        pairs += n - 1 - row
+        if pairs >= PAIRS_PER_TASK:
+            yield task
+            task, pairs = [], 0
+    if task:
+        yield task
+
+
+def _rows(system: PairwiseSystem, items: list[Any], rows: list[int], start: int) -> list[np.ndarray]:
+    """Distances of each row's graph to all later ones; `items` begin with graph number `start`."""
+    end = start + len(items)
+    with _strict():
+        return [np.array([_value(system, items, i, j, start) for j in range(i + 1, end)]) for i in rows]
+
+
+def _value(system: PairwiseSystem, items: list[Any], i: int, j: int, start: int = 0) -> float:
+    try:
+        value = float(system.pair(items[i - start], items[j - start]))
+    except (SolverFailure, UserWarning, RuntimeWarning) as error:
+        raise SolverFailure(f"{system.name} failed on graphs {i} and {j}: {error}") from None
+    if not np.isfinite(value):
+        raise SolverFailure(f"{system.name} failed on graphs {i} and {j}: the solver returned {value}")
+    return value
+
+
+@contextmanager
+def _strict() -> Iterator[None]:
+    """Solvers' warnings are errors; one thread for products of small matrices (more only get in their way)."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        yield

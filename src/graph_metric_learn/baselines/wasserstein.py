@@ -1,0 +1,118 @@
+"""Optimal transport between the node features of two graphs, as they are: W2 and entropic W2."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ..graphs import Graphs
+from .base import SolverFailure
+from .pairs import PairwiseSystem
+from .structure import node_features, per_graph
+
+_OPTIMAL = 1  # the result code of POT's network simplex
+_CAUSES = {0: "infeasible", 2: "unbounded", 3: "stopped at its limit of iterations"}
+_PIVOTS = 1_000_000
+
+
+def exact_plan(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
+    """An optimal plan [n, m] and its cost, for masses a [n] and b [m] of equal sum.
+
+    POT's network simplex without the checks and backends around it, which take several times as long as the solve for
+    graphs of 10 to 30 nodes. Whole-numbered masses keep it exact: give n uniform points the mass m each, and m points
+    the mass n.
+    """
+    from ot.lp.emd_wrap import emd_c
+
+    plan, value, _, _, code = emd_c(a, b, cost, _PIVOTS, 1)[:5]
+    if code != _OPTIMAL:
+        raise SolverFailure(f"the linear programme is {_CAUSES.get(code, f'in state {code}')}")
+    return plan, value
+
+
+def uniform_cost(cost: np.ndarray) -> float:
+    """The least mean cost of moving n points of mass 1/n to m points of mass 1/m, for costs [n, m].
+
+    >>> uniform_cost(np.array([[0.0, 2.0], [1.0, 1.0]]))
+    0.5
+    """
+    n, m = cost.shape
+    return exact_plan(cost, np.full(n, float(m)), np.full(m, float(n)))[1] / (n * m)
+
+
+class Cloud(NamedTuple):
+    """Distinct points [k, q] and how many nodes sit on each [k]."""
+
+    points: np.ndarray
+    counts: np.ndarray
+
+
+class W2(PairwiseSystem):
+    """The 2-Wasserstein distance between the features of the nodes, each of mass 1/n [1]_.
+
+    Nodes with equal features are merged into one point with their mass before the solve: the same measure, hence the
+    same distance, and a much smaller problem for one-hot features.
+
+    References
+    ----------
+    .. [1] R. Flamary et al. POT: Python Optimal Transport. JMLR 22, 2021.
+
+    Examples
+    --------
+    >>> no_edges = np.zeros((2, 2))
+    >>> W2().distances([(no_edges, np.array([[0.0], [1.0]])), (no_edges, np.array([[3.0], [4.0]]))])
+    array([[0., 3.],
+           [3., 0.]])
+    """
+
+    name = "w2"
+    needs = ("ot",)
+
+    def prepare(self, graphs: Graphs) -> list[Cloud]:
+        parts = per_graph(graphs, node_features(graphs))
+        clouds = (np.unique(x, axis=0, return_counts=True) for x in parts)
+        return [Cloud(points, counts.astype(np.float64)) for points, counts in clouds]
+
+    def pair(self, one: Cloud, other: Cloud) -> float:
+        n, m = one.counts.sum(), other.counts.sum()
+        cost = cdist(one.points, other.points, "sqeuclidean")
+        return np.sqrt(exact_plan(cost, one.counts * m, other.counts * n)[1] / (n * m))
+
+
+class EntropicW2(W2):
+    """W2 with the plan smoothed by entropy (Sinkhorn): sqrt(<P, C>) for P = argmin <P, C> − ε H(P).
+
+    Parameters
+    ----------
+    reg : float
+        ε as a share of the pair's largest cost. Relative, so that one number suits all units of the features, and the
+        iterations cannot underflow.
+
+    Notes
+    -----
+    Not a metric: two graphs with equal features are at a positive distance, unless they are the same element of the
+    list. The iterations end at POT's limit of 1000, converged or not: where two measures nearly coincide they would
+    take very long, for changes that do not matter.
+    """
+
+    name = "w2-entropic"
+
+    def __init__(self, *, reg: float = 0.1) -> None:
+        self.reg = reg
+
+    @classmethod
+    def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
+        return [{"reg": 0.1}, {"reg": 0.5}]
+
+    def pair(self, one: Cloud, other: Cloud) -> float:
+        from ot.bregman import sinkhorn_knopp
+
+        cost = cdist(one.points, other.points, "sqeuclidean")
+        largest = cost.max()
+        if largest == 0:
+            return 0.0
+        a, b = one.counts / one.counts.sum(), other.counts / other.counts.sum()
+        plan = sinkhorn_knopp(a, b, cost, self.reg * largest, stopThr=1e-6, warn=False)
+        return np.sqrt(np.vdot(plan, cost))

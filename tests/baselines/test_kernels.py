@@ -1,0 +1,105 @@
+import grakel
+import numpy as np
+import pytest
+
+from graph_metric_learn.baselines import HGKSP, PROPAK, WLOA
+from graph_metric_learn.baselines.base import normalized
+from graph_metric_learn.baselines.structure import node_labels, per_graph
+from graph_metric_learn.graphs import as_graphs
+from small_graphs import path, random_graphs
+
+
+def for_grakel(graphs, values):
+    parts = per_graph(as_graphs(graphs), values)
+    return [(a.astype(int), dict(enumerate(part.tolist()))) for (a, _), part in zip(graphs, parts, strict=True)]
+
+
+@pytest.fixture
+def labelled(rng):
+    return random_graphs(rng, 12, kind="labels", smallest=2)
+
+
+@pytest.fixture
+def attributed(rng):
+    return random_graphs(rng, 12, smallest=2)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_wl_oa_is_that_of_grakel(labelled, depth, normalize):
+    given = for_grakel(labelled, node_labels(as_graphs(labelled)))
+    expected = grakel.WeisfeilerLehmanOptimalAssignment(n_iter=depth, normalize=normalize).fit_transform(given)
+    np.testing.assert_allclose(WLOA(depth=depth, normalize=normalize).kernel(labelled), expected)
+
+
+def test_propak_of_labels_is_that_of_grakel(labelled):
+    given = for_grakel(labelled, node_labels(as_graphs(labelled)))
+    expected = grakel.Propagation(t_max=4, w=1e-5, random_state=3).fit_transform(given)
+    np.testing.assert_allclose(PROPAK(iterations=3, normalize=False, seed=3).kernel(labelled), expected)
+    np.testing.assert_allclose(PROPAK(iterations=3, seed=3).kernel(labelled), normalized(expected))
+
+
+def test_propak_of_attributes_is_that_of_grakel(attributed):
+    given = for_grakel(attributed, as_graphs(attributed).x.astype(float))
+    expected = grakel.PropagationAttr(t_max=2, w=2.0, random_state=3).fit_transform(given)
+    found = PROPAK(iterations=1, width=2.0, normalize=False, seed=3).kernel(attributed)
+    np.testing.assert_allclose(found, expected)
+    assert np.count_nonzero(found - np.diag(np.diag(found))) > 0
+
+
+def test_hgk_sp_is_the_mean_of_grakels_kernels_of_hashed_attributes(attributed):
+    system = HGKSP(iterations=3, width=0.7, seed=5)
+    x = as_graphs(attributed).x.astype(float)
+    rng = np.random.default_rng(5)
+    kernels = []
+    for _ in range(3):
+        direction, shift = rng.normal(size=3), rng.uniform(0, 0.7)
+        labels = np.floor((x @ direction + shift) / 0.7).astype(int)
+        with np.errstate(invalid="ignore"):  # graphs without edges have no paths
+            given = for_grakel(attributed, labels)
+            kernels.append(grakel.ShortestPath(normalize=False).fit_transform(given))
+    np.testing.assert_allclose(system.kernel(attributed), np.mean([normalized(k) for k in kernels], axis=0))
+
+
+@pytest.mark.parametrize("system", [WLOA(), WLOA(normalize=False), PROPAK(), HGKSP(iterations=4)])
+@pytest.mark.parametrize("kind", ["labels", "attributes"])
+def test_kernels_are_positive_semidefinite(system, kind, rng):
+    kernel = system.kernel(random_graphs(rng, 25, kind=kind))
+    assert (kernel == kernel.T).all()
+    assert np.linalg.eigvalsh(kernel)[0] > -1e-9 * kernel.max()
+    if not (system.name == "wl-oa" and kind == "attributes"):  # no two rows are equal: no two nodes match
+        assert np.ptp(kernel - np.diag(np.diag(kernel))) > 0
+
+
+@pytest.mark.parametrize("system", [WLOA(), PROPAK(), HGKSP(iterations=4)])
+def test_kernels_see_labels_and_edges(system):
+    edges, fewer = path(4), path(4)
+    fewer[0, 1] = fewer[1, 0] = 0
+    x, other = np.eye(2)[[0, 1, 0, 1]], np.eye(2)[[0, 0, 1, 1]]
+    kernel = system.kernel([(edges, x), (edges, x), (edges, other), (fewer, x)])
+    np.testing.assert_allclose(kernel[0, 1], 1.0)
+    assert kernel[0, 2] < 1 - 1e-6
+    assert kernel[0, 3] < 1 - 1e-6
+
+
+def test_seeds_are_local_and_matter(attributed):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    for system in (HGKSP, PROPAK):
+        assert (
+            system(iterations=2, seed=1).kernel(attributed) == system(iterations=2, seed=1).kernel(attributed)
+        ).all()
+        assert (
+            system(iterations=2, seed=1).kernel(attributed) != system(iterations=2, seed=2).kernel(attributed)
+        ).any()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_the_time_of_hgk_sp_is_estimated_and_the_others_are_quick(attributed):
+    assert 0 < HGKSP().estimate_seconds(attributed, pairs=5) < 60
+    assert PROPAK().estimate_seconds(attributed) is None
+    assert WLOA().estimate_seconds(attributed) is None
+
+
+def test_hgk_sp_shows_its_progress_when_asked(attributed, capsys):
+    HGKSP(iterations=2).kernel(attributed, progress=True)
+    assert "2/2" in capsys.readouterr().err

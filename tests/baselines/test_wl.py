@@ -1,0 +1,60 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_metric_learn.baselines.wl import intersections, wl_features, wl_labels
+from graph_metric_learn.graphs import as_graphs
+from small_graphs import path, random_graphs
+
+
+def by_definition(graphs, depth):
+    """Nested tuples: (own label, sorted labels around), level by level [S][depth + 1]."""
+    rows = []
+    for adjacency, x in graphs:
+        graph = nx.from_numpy_array(adjacency)
+        labels = {i: tuple(x[i]) for i in graph}
+        levels = [labels]
+        for _ in range(depth):
+            labels = {i: (labels[i], tuple(sorted((labels[j] for j in graph[i]), key=repr))) for i in graph}
+            levels.append(labels)
+        rows += [[level[i] for level in levels] for i in graph]
+    return rows
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3))
+def test_labels_are_equal_exactly_where_the_subtrees_are(seed, depth):
+    graphs = random_graphs(np.random.default_rng(seed), 4, kind="labels")
+    labels, trees = wl_labels(as_graphs(graphs), depth), by_definition(graphs, depth)
+    for level in range(depth + 1):
+        names = {}
+        for label, row in zip(labels[:, level].tolist(), trees, strict=True):
+            assert names.setdefault(row[level], label) == label
+        assert len(set(names.values())) == len(names)
+    assert len(np.unique(labels)) == sum(len(np.unique(column)) for column in labels.T)
+
+
+def test_features_of_a_path_by_hand():
+    graphs = as_graphs([(path(3), np.array([[0.0], [4.0], [8.0]])), (np.zeros((1, 1)), np.array([[7.0]]))])
+    levels = wl_features(graphs, 2)[:, :, 0]
+    np.testing.assert_array_equal(levels, [[0, 4, 8, 7], [2, 4, 6, 7], [3, 4, 5, 7]])
+
+
+def test_intersections_by_definition(rng):
+    given_graphs = random_graphs(rng, 6, kind="labels")
+    graphs = as_graphs(given_graphs)
+    labels = wl_labels(graphs, 2)
+    owner = np.repeat(np.arange(6), graphs.sizes)
+    counts = np.array([np.bincount(labels[owner == g].ravel(), minlength=labels.max() + 1) for g in range(6)])
+    expected = np.minimum(counts[:, None], counts[None]).sum(2)
+    np.testing.assert_array_equal(intersections(graphs, labels, share=False), expected)
+    shares = counts / graphs.sizes[:, None]
+    expected = np.minimum(shares[:, None], shares[None]).sum(2)
+    np.testing.assert_allclose(intersections(graphs, labels, share=True), expected)
+
+
+@pytest.mark.parametrize("depth", [-1, 1.5])
+def test_depths_that_are_none(depth, rng):
+    with pytest.raises(ValueError, match="depth must be a whole number >= 0"):
+        wl_labels(as_graphs(random_graphs(rng, 2)), depth)
