@@ -189,3 +189,12 @@ def test_copies_in_the_reference_share_their_votes():
             [(rings + stars)[i] for i in order], y[order]
         )
         np.testing.assert_allclose(near.predict_proba([nx.cycle_graph(6)]), [[0.3, 0.7, 0.0]])
+
+
+@pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphSVC])
+def test_a_fitted_classifier_moves(rng, kind, device):
+    pairs, y = zoo(rng, 30)
+    clf = kind(gml.SGML(n_epochs=1, random_state=0, device="cpu")).fit(pairs[:20], y[:20])
+    wanted = clf.predict(pairs[20:])
+    assert (clf.to(device).predict(pairs[20:]) == wanted).all()
+    assert clf.curves_.device.type == clf.metric_.embed(pairs[:1]).device.type == device

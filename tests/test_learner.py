@@ -287,3 +287,25 @@ def test_devices_learn_alike(rng, device):
     there = gml.SGML(n_epochs=2, depth=1, random_state=0, device=device).fit(pairs, y)
     torch.testing.assert_close(there.module_.theta.cpu(), here.module_.theta, rtol=1e-2, atol=1e-3)
     assert isinstance(there.pairwise_distances(pairs[:3]), np.ndarray)
+
+
+def test_a_fitted_metric_moves(device, tmp_path):
+    here = gml.SGML(n_epochs=1, random_state=0, device="cpu").fit(PAIRS, Y)
+    there = gml.SGML.load(here.save(tmp_path / "metric")).to(device)
+    assert there.module_.theta.device.type == device
+    assert there.embed(PAIRS).device.type == device
+    np.testing.assert_allclose(there.pairwise_distances(PAIRS), here.pairwise_distances(PAIRS), atol=1e-5)
+    np.testing.assert_allclose(there.transform(PAIRS), here.transform(PAIRS), atol=1e-5)
+    out = np.empty((len(PAIRS), len(PAIRS)), np.float32)
+    assert there.pairwise_distances(PAIRS, out=out, precision="tf32") is out
+    np.testing.assert_allclose(out, here.pairwise_distances(PAIRS), atol=1e-2)
+    assert there.to("cpu").partial_fit(PAIRS, Y, n_epochs=1).module_.theta.device.type == "cpu"
+    with pytest.raises(ValueError, match="'tpu'"):
+        there.to("tpu")
+
+
+def test_large_batches_learn_alike_on_all_devices(rng, device):
+    pairs, y = zoo(rng, 80)
+    fits = [gml.SGML(n_epochs=3, batch_size=64, random_state=0, device=d).fit(pairs, y) for d in ("cpu", device)]
+    torch.testing.assert_close(fits[1].module_.theta.cpu(), fits[0].module_.theta, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(fits[1].history_.loss, fits[0].history_.loss, rtol=1e-3)

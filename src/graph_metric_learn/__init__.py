@@ -13,11 +13,13 @@ __version__ = "0.1.0"
 _HOME = {
     "GraphKNNClassifier": "classify",
     "GraphKNNRegressor": "classify",
+    "GraphMetric": "metric",
     "GraphSVC": "classify",
     "NodeFeatures": "graphs",
     "SGCN": "encoders",
     "SGML": "learner",
     "as_graphs": "graphs",
+    "fit_many": "many",
     "load": "classify",
     "nca": "losses",
     "nccml": "losses",
@@ -25,6 +27,7 @@ _HOME = {
     "curve_vectors": "transport",
     "as_curves": "transport",
     "iter_distances": "transport",
+    "iter_pairs": "transport",
     "kneighbors": "transport",
     "mean_curve": "transport",
     "pairwise_distances": "transport",
@@ -32,20 +35,23 @@ _HOME = {
     "rpw_distance": "transport",
     "sw_distance": "transport",
 }
-_ROOMS = ("datasets", "graphs", "transport")
+_ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
-    from . import datasets, graphs, transport
+    from . import baselines, datasets, graphs, transport
     from .classify import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
     from .encoders import SGCN
     from .graphs import NodeFeatures, as_graphs
     from .learner import SGML
     from .losses import nca, nccml
+    from .many import fit_many
+    from .metric import GraphMetric
     from .transport import (
         Curves,
         as_curves,
         curve_vectors,
         iter_distances,
+        iter_pairs,
         kneighbors,
         mean_curve,
         pairwise_distances,
@@ -60,14 +66,18 @@ __all__ = [
     "Curves",
     "GraphKNNClassifier",
     "GraphKNNRegressor",
+    "GraphMetric",
     "GraphSVC",
     "NodeFeatures",
     "as_curves",
     "as_graphs",
+    "baselines",
     "curve_vectors",
     "datasets",
+    "fit_many",
     "graphs",
     "iter_distances",
+    "iter_pairs",
     "kneighbors",
     "load",
     "mean_curve",

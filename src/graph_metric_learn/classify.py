@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .graphs import Graphs, as_graphs
 from .learner import SGML, check_classes
+from .metric import GraphMetric
 from .persistence import load_model, save_model
 from .transport import kneighbors, pairwise_distances
 from .transport.curves import Curves
@@ -63,7 +64,7 @@ class _OnMetric(BaseEstimator):
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
         chosen = SGML() if self.metric is None else self.metric
         if not hasattr(chosen, "embed"):
-            raise ValueError(f"metric must be an SGML (or None for the default one), got {chosen!r}")
+            raise ValueError(f"metric must be an SGML or GraphMetric (or None for the default one), got {chosen!r}")
         self.metric_ = clone(chosen).fit(graphs, y)
 
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
@@ -81,7 +82,8 @@ class _OnMetric(BaseEstimator):
         check_is_fitted(self, "curves_")
         metric, tensors = getattr(self.metric_, "estimator", self.metric_).state()
         params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
-        config = {"params": params, "metric": metric, "y": self.y_.tolist()}
+        kind = type(getattr(self.metric_, "estimator", self.metric_)).__name__
+        config = {"params": params, "metric_kind": kind, "metric": metric, "y": self.y_.tolist()}
         tensors = {f"metric.{name}": value for name, value in tensors.items()}
         tensors["reference.values"] = self.curves_.values.cpu().numpy()
         tensors["reference.sizes"] = self.curves_.sizes
@@ -96,7 +98,11 @@ class _OnMetric(BaseEstimator):
         """What was saved in a folder; `encoder` as in :meth:`SGML.load`."""
         _, config, tensors = load_model(path, cls.__name__)
         own = {name.removeprefix("metric."): value for name, value in tensors.items() if name.startswith("metric.")}
-        metric = SGML.from_state(config["metric"], own, encoder=encoder)
+        metric: Any
+        if config.get("metric_kind") == "GraphMetric":
+            metric = GraphMetric.from_state(config["metric"], own)
+        else:
+            metric = SGML.from_state(config["metric"], own, encoder=encoder)
         loaded = cls(metric=clone(metric), **config["params"])
         loaded.metric_ = metric
         loaded.curves_ = Curves(
@@ -265,7 +271,7 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
 
     def fit(self, graphs: Any, y: Any) -> GraphKNNRegressor:
         """Keeps the graphs and their numbers as reference."""
-        if self.metric is None or not hasattr(self.metric, "module_"):
+        if self.metric is None or not hasattr(self.metric, "classes_"):
             raise NotFittedError(
                 "GraphKNNRegressor needs a fitted metric, SGML().fit(graphs, y); where scikit-learn makes copies, "
                 "as in cross-validation, wrap it in sklearn.frozen.FrozenEstimator"
@@ -344,6 +350,8 @@ class GraphSVC(_OwnClasses, _OnMetric):
 
 def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
     """Any model folder: a metric, a k-NN classifier or regressor, or an SVM, whatever was saved."""
-    homes = {home.__name__: home for home in (SGML, GraphKNNClassifier, GraphKNNRegressor, GraphSVC)}
+    homes: dict[str, Any] = {
+        home.__name__: home for home in (SGML, GraphMetric, GraphKNNClassifier, GraphKNNRegressor, GraphSVC)
+    }
     kind, _, _ = load_model(path, tuple(homes))
-    return homes[kind].load(path, encoder=encoder)
+    return homes[kind].load(path) if kind == "GraphMetric" else homes[kind].load(path, encoder=encoder)

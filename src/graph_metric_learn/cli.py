@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_root(reproduce)
 
     bench = add("bench", _bench, "measure speed and memory against their targets")
-    bench.add_argument("what", choices=["transport", "training"], help="what to measure")
+    bench.add_argument("what", choices=["transport", "training", "gpu"], help="what to measure")
     bench.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for the results (%(default)s)")
     bench.add_argument("--quick", action="store_true", help="small sizes, for a first look")
     bench.add_argument("--overwrite", action="store_true", help="replace results of an earlier run")
@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reproduce(command: argparse.ArgumentParser) -> None:
-    parts = ["table1", "table2", "table3", "fgw", "choices", "runtimes", "figure1", "all"]
+    parts = ["table1", "table2", "table3", "fgw", "beyond", "choices", "runtimes", "figure1", "all"]
     command.add_argument("what", choices=parts, help="which part; choices: ties, propagation, loss, ReLU, Adam")
     command.add_argument("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
     command.add_argument("--features", help="node features for datasets beyond the paper (auto)")
@@ -105,12 +105,13 @@ def _add_reproduce(command: argparse.ArgumentParser) -> None:
         "--methods", nargs="+", metavar="METHOD",
         help="rpw, sw, nca, pw, random (variants of SGML), or other systems by name; as in the table",
     )  # fmt: skip
-    command.add_argument("--classifiers", nargs="+", choices=["knn", "svm"], help="as in the table")
+    command.add_argument("--classifiers", nargs="+", choices=["knn", "knn-loo", "svm"], help="as in the table")
     command.add_argument("--preset", choices=["authors", "paper", "default"], default="authors", help="(%(default)s)")
     command.add_argument("--runs", type=int, default=10, help="splits (%(default)s)")
     command.add_argument("--jobs", type=int, default=1, help="how many at a time (%(default)s)")
     command.add_argument("--backend", help="of joblib: loky, threading, or another registered one (loky)")
     command.add_argument("--out", type=Path, default=Path("results"), help="folder of the records (%(default)s)")
+    command.add_argument("--readme", type=Path, help="Markdown file whose summary of the results is renewed, too")
 
 
 def _add_root(command: argparse.ArgumentParser) -> None:
@@ -214,7 +215,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     failures = reproduce(
         options.what, options.out, datasets=options.datasets, features=options.features, methods=options.methods,
         classifiers=options.classifiers, preset=options.preset, runs=options.runs, jobs=options.jobs,
-        backend=options.backend, root=options.root,
+        backend=options.backend, root=options.root, readme=options.readme,
     )  # fmt: skip
     return 1 if failures else 0
 
@@ -222,7 +223,7 @@ def _reproduce(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> None:
     import json
 
-    from .bench import training, transport
+    from .bench import gpu, training, transport
     from .files import write_atomic
 
     paths = [options.out / f"{options.what}{suffix}" for suffix in (".json", ".png")]
@@ -231,7 +232,8 @@ def _bench(options: argparse.Namespace) -> None:
     if options.what == "transport":
         report, draw = transport.run(quick=options.quick), transport.draw
     else:
-        report, draw = training.run(root=options.root, quick=options.quick), training.draw
+        bench: Any = training if options.what == "training" else gpu
+        report, draw = bench.run(root=options.root, quick=options.quick), bench.draw
     text = json.dumps(report.as_dict(), indent=1, ensure_ascii=False)
     write_atomic(paths[0], text, overwrite=options.overwrite)
     write_atomic(paths[1], draw(report), overwrite=options.overwrite)

@@ -21,9 +21,10 @@ from .training import History, train
 from .training.distances import CurveRule
 from .transport import curve_vectors, pairwise_distances, pw_distance, sw_distance
 from .transport.curves import METRICS, Curves, resolve
+from .transport.devices import resolve_device
 from .transport.ordering import check_ties
 
-_LARGE_BATCH = 256  # from which device="auto" takes the GPU
+_LARGE_BATCH = 64  # from which device="auto" takes the GPU: the measured crossover
 
 
 class SGML(TransformerMixin, BaseEstimator):
@@ -64,7 +65,9 @@ class SGML(TransformerMixin, BaseEstimator):
     warm_start : bool
         Whether `fit` goes on from the present encoder and features.
     device : {"auto", "cpu", "cuda", …}
-        "auto" takes a GPU for batches of 256 and more, else the CPU: small steps are faster there.
+        Where to train and compute. "auto" trains on a GPU, if there is one, in batches of 64 and more: a step with 8
+        graphs of 30 nodes takes 0.5 ms on a CPU and 6 ms on an H200, with 32 graphs 4 and 7 ms, with 64 graphs 22 and
+        9 ms, with 512 graphs 760 and 15 ms. Many distances at once take the GPU too. `to` moves a fitted metric.
     random_state : int, numpy.random.Generator or None
         One seed gives one result, bit by bit, on one machine.
     attribute, label : str
@@ -159,14 +162,20 @@ class SGML(TransformerMixin, BaseEstimator):
         y : array [N], optional
             Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
         """
-        self._check_options()
         given = self._as_graphs(graphs)
+        codes, rng = self.begin(given, y)
+        return self._train(given, codes, self.n_epochs, rng)
+
+    def begin(self, given: Graphs, y: Any) -> tuple[np.ndarray, np.random.Generator]:
+        """All of `fit` that comes before training: checks, features, encoder. Returns whole-number classes and a source
+        of randomness for the batches."""
+        self._check_options()
         y = check_classes(given, y)
         rng = np.random.default_rng(_seed(self.random_state))
         if not (self.warm_start and hasattr(self, "module_")):
             self._start(given, rng)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        return self._train(given, codes, self.n_epochs, rng)
+        return codes, rng
 
     def partial_fit(self, graphs: Any, y: Any = None, n_epochs: int | None = None) -> SGML:
         """Trains on from the present encoder, on these graphs; `n_epochs` more epochs. Classes may be new."""
@@ -194,7 +203,7 @@ class SGML(TransformerMixin, BaseEstimator):
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
                 p = encode(self.module_.eval(), self.features_.transform(given[:1])).shape[1]
-        self.module_.to(self._device())
+        self.module_.to(self.training_device())
         directions, carry = resolve(self.distance, p, self.n_projections, None, rng, torch.empty(0))
         self.rule_ = CurveRule(directions, carry, self.ties)
         self.history_ = History()
@@ -218,10 +227,24 @@ class SGML(TransformerMixin, BaseEstimator):
         with torch.no_grad():
             return self.rule_.curves(encode(self.module_, ready), ready.sizes, numpy=True)
 
-    def pairwise_distances(self, graphs: Any, others: Any = None, *, squared: bool = False) -> np.ndarray:
-        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32."""
-        v = None if others is None else self.embed(others)
-        return pairwise_distances(self.embed(graphs), v, squared=squared, progress=self.progress)
+    def pairwise_distances(
+        self,
+        graphs: Any,
+        others: Any = None,
+        *,
+        squared: bool = False,
+        out: np.ndarray | None = None,
+        precision: str = "float32",
+    ) -> np.ndarray:
+        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32.
+
+        out, precision : see :func:`pairwise_distances`.
+        """
+        u, v = self.embed(graphs), None if others is None else self.embed(others)
+        where = "auto" if self.device == "auto" else u.device
+        return pairwise_distances(
+            u, v, squared=squared, out=out, device=where, precision=precision, progress=self.progress
+        )
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -246,6 +269,13 @@ class SGML(TransformerMixin, BaseEstimator):
         return Explanation(float(distance), plan, costs.sum(1) / whole, costs.sum(0) / whole, both)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
+
+    def to(self, device: Any) -> SGML:
+        """Moves the fitted metric to a device, where it is used and trained from then on."""
+        check_is_fitted(self, "module_")
+        self.module_.to(resolve_device(device))
+        self.device = str(device)
+        return self
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes the metric to a folder: JSON and safetensors, no pickle."""
@@ -322,17 +352,10 @@ class SGML(TransformerMixin, BaseEstimator):
     def _as_graphs(self, graphs: Any) -> Graphs:
         return as_graphs(graphs, attribute=self.attribute, label=self.label)
 
-    def _device(self) -> torch.device:
-        if self.device == "auto":
-            large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
-            return torch.device("cuda" if large else "cpu")
-        try:
-            device = torch.device(self.device)
-            if device.type == "cuda" and not torch.cuda.is_available():
-                raise ValueError(f"device={self.device!r}, but torch sees no CUDA device")
-        except RuntimeError:
-            raise ValueError(f"unknown device={self.device!r}: use 'auto', 'cpu', 'cuda' or 'cuda:1'") from None
-        return device
+    def training_device(self) -> torch.device:
+        """Where `fit` trains."""
+        large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
+        return resolve_device(self.device, auto="cuda" if large else "cpu")
 
     def _check_options(self) -> None:
         for name, least in (("depth", 0), ("n_components", 1), ("n_epochs", 0), ("batch_size", 2), ("n_cells", 1)):

@@ -1,11 +1,12 @@
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from graph_metric_learn.experiments import choices, runtimes
-from graph_metric_learn.experiments.page import write_page
+from graph_metric_learn.experiments.page import renew_summary, summary, write_page
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.runner import cells
 from graph_metric_learn.experiments.settings import TASKS
@@ -94,3 +95,26 @@ def test_records_of_other_kinds_are_no_accuracy(tmp_path):
     assert runtimes.found_times(records)["MUTAG"]["training"] == 1.0
     assert np.isnan(runtimes.found_times(records)["NCI1"]["training"])
     assert all(config not in records for config in cells(MUTAG, "rpw", "authors", 1))
+
+
+def test_the_summary_is_renewed_between_its_marks(tmp_path):
+    records = Records(tmp_path / "records")
+    add(records, [0.6, 0.7])
+    path = tmp_path / "README.md"
+    path.write_text("top\n<!-- results -->\nold\n<!-- end of results -->\nrest\n")
+    renew_summary(records, path)
+    first = path.read_text()
+    assert first.startswith("top\n")
+    assert first.endswith("\nrest\n")
+    assert "old" not in first
+    assert "| MUTAG (degree) | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs) | 89.0 ± 7.6 |  |" in first
+    renew_summary(records, path)
+    assert path.read_text() == first
+    path.write_text("no marks")
+    with pytest.raises(ValueError, match="no lines <!-- results -->"):
+        renew_summary(records, path)
+
+
+def test_the_readme_shows_what_is_recorded():
+    root = Path(__file__).parents[2]
+    assert summary(list(Records(root / "results" / "records"))) in (root / "README.md").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .choices import choice_cells, tie_cells
-from .page import write_page
+from .page import renew_summary, write_page
 from .records import Records
 from .runner import cells, run_cells
 from .runtimes import measure_datasets, measure_figure, runtime_rows
@@ -32,13 +32,14 @@ def reproduce(
     jobs: int | None = None,
     backend: str | None = None,
     root: str | Path | None = None,
+    readme: str | Path | None = None,
     progress: bool | None = None,
 ) -> list[str]:
     """Runs what is missing of one part or all, prints its tables, renders the page, and returns what failed.
 
     Parameters
     ----------
-    what : {"table1", "table2", "table3", "fgw", "choices", "runtimes", "figure1", "all"}
+    what : {"table1", "table2", "table3", "fgw", "beyond", "choices", "runtimes", "figure1", "all"}
         Which part; "choices" compares ties, propagation, loss, ReLU and Adam one by one, "all" is everything.
     out : path
         Folder; finished cells are kept in its `records`, and never computed again.
@@ -48,6 +49,8 @@ def reproduce(
         As joblib takes them; run times are measured alone.
     root : path, optional
         Folder with the datasets.
+    readme : path, optional
+        Markdown file whose summary, between two marks, is renewed.
     """
     if what not in (*PARTS, "all"):
         raise ValueError(f"unknown part {what!r}: use one of {', '.join(PARTS)} or all")
@@ -85,6 +88,8 @@ def reproduce(
     if "figure1" in parts:
         measure_figure(records)
     print(f"\nwritten: {write_page(records, out)}")
+    if readme is not None:
+        renew_summary(records, readme)
     return failures
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from .records import Records, key_of
-from .settings import METHODS, Task
-from .systems import grid, run_baseline, run_sgml, run_ties
+from .settings import CHOSEN, METHODS, Task
+from .systems import grid, run_baseline, run_graph_metric, run_sgml, run_ties
 
 Config = dict[str, Any]
 
@@ -84,7 +84,7 @@ def run_cells(
 
 def _shared(config: Config) -> str:
     """What cells that need the same distances have in common: all but the classifier, without learning also the run."""
-    learned = config["method"] in METHODS or "what" in config
+    learned = config["method"] in METHODS or config["method"] in CHOSEN or "what" in config
     different = {"classifier"} if learned else {"classifier", "run"}
     return key_of({name: value for name, value in config.items() if name not in different})
 
@@ -105,4 +105,6 @@ def run_group(configs: list[Config], root: str | None, folder: str) -> list[Conf
         return run_ties(configs, root)
     if configs[0]["method"] in METHODS:
         return run_sgml(configs, root)
+    if configs[0]["method"] in CHOSEN:
+        return run_graph_metric(configs, root)
     return run_baseline(configs, root, Path(folder) / "unfinished" / f"{_shared(configs[0])}.npz")

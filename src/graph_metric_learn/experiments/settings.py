@@ -86,6 +86,7 @@ TABLES = {
     ],
 }
 TABLES["fgw"] = TABLES["table3"]
+TABLES["beyond"] = [*TABLES["table1"], *TABLES["table2"]]
 
 # Ways to read the paper: what its authors' code does, what its formulas say, and what SGML() does.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -122,6 +123,15 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
     return {"distance": "rpw", **PRESETS[preset], **METHODS[method], **changes}
 
 
+# Variants of GraphMetric: as it is, the best candidate alone, and one embedding alone.
+CHOSEN: dict[str, dict[str, Any]] = {
+    "graphmetric": {},
+    "graphmetric-single": {"n_steps": 1},
+    "graphmetric-mean": {"embedding": "mean"},
+    "graphmetric-reference": {"embedding": "reference"},
+    "graphmetric-axes": {"embedding": "axes"},
+}
+
 # Rows of the tables: method and classifier.
 ROWS: dict[str, list[tuple[str, str]]] = {
     "table1": [
@@ -136,7 +146,12 @@ ROWS: dict[str, list[tuple[str, str]]] = {
     ],
     "table3": [(method, "knn") for method in ("rpw", "wwl-last", "sw", "nca", "pw", "random", "mean-pool", "w2")],
     "fgw": [("rpw", "knn"), ("fgw", "knn")],
-}
+    "beyond": [
+        ("graphmetric", "knn-loo"), ("graphmetric", "knn"), ("graphmetric", "svm"),
+        *((method, "knn-loo") for method in CHOSEN if method != "graphmetric"),
+        ("rpw", "knn"), ("rpw", "svm"), ("random", "knn"), ("mean-pool", "knn"),
+    ],
+}  # fmt: skip
 
 # Names of the methods in tables.
 TITLES = {
@@ -144,7 +159,10 @@ TITLES = {
     "netlsd": "NetLSD (heat)", "fgsd": "FGSD", "netsimile": "NetSimile", "wwl": "WWL", "wwl-last": "WWL, last level",
     "fgw": "FGW", "fgw-wl": "FGW-WL", "wl-oa": "WL-OA", "pscn": "PSCN", "propak": "PROPAK", "hgk-sp": "HGK-SP",
     "mean-pool": "mean of the node features", "w2": "exact W2, node features", "w2-entropic": "entropic W2",
-    "knn": "k-NN", "svm": "SVM", "net": "its own classifier",
+    "graphmetric": "GraphMetric", "graphmetric-single": "GraphMetric, best candidate alone",
+    "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
+    "graphmetric-axes": "GraphMetric, projected transport only",
+    "knn": "k-NN", "knn-loo": "k-NN, k by leave-one-out", "svm": "SVM", "net": "its own classifier",
 }  # fmt: skip
 
 # Accuracies in percent as the paper gives them, "mean±standard deviation", in the order of the columns of TABLES.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from ..datasets import load_tu
 from ..encoders import encode
 from ..graphs import Graphs, as_graphs
 from ..learner import SGML
+from ..metric import GraphMetric
 from ..transport import pairwise_distances
-from .protocol import Choice, choose_kernel_svm, choose_knn, choose_svm, split
-from .settings import METHODS, Task, variant
+from .protocol import Choice, choose_kernel_svm, choose_knn, choose_knn_left_out, choose_svm, split
+from .settings import CHOSEN, METHODS, Task, variant
 
 TIE_GRAPHS = 200  # the optimal rule solves a transport problem for every pair and direction
 PATIENCE = 2 * 3600.0  # seconds of one core: an hour on two
@@ -34,6 +36,8 @@ def grid(task: Task, method: str, preset: str = "authors", **changes: Any) -> li
     if method in METHODS:
         fixed = {**METHODS[method], **changes}
         settings = [{"n_components": 5, **variant(method, preset), **point, **fixed} for point in task.settings()]
+    elif method in CHOSEN:
+        settings = [{**CHOSEN[method], **changes}]
     else:
         kind, fixed = baseline(method)
         settings = [{**point, **fixed, **changes} for point in kind.grid(task.features, task.dataset)]
@@ -55,12 +59,12 @@ def method_names() -> list[str]:
     """All names that `--methods` takes."""
     from ..baselines import BASELINES
 
-    return [*METHODS, *BASELINES, "wwl-last"]
+    return [*METHODS, *CHOSEN, *BASELINES, "wwl-last"]
 
 
 def missing_packages(method: str) -> list[str]:
     """Packages that a method needs and that are not installed."""
-    return [] if method in METHODS else baseline(method)[0].missing()
+    return [] if method in METHODS or method in CHOSEN else baseline(method)[0].missing()
 
 
 def run_sgml(configs: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
@@ -77,6 +81,23 @@ def run_sgml(configs: list[dict[str, Any]], root: str | None) -> list[dict[str, 
     distances = metric.pairwise_distances(graphs)
     seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
     known = {"loss": metric.history_.loss, "zeros": float(np.mean(curves.values.numpy() == 0))}
+    chosen = [_choose(config["classifier"], distances, None, y, train, test) for config in configs]
+    return [{**choice._asdict(), **known, "seconds": {**seconds, "classifier": spent}} for choice, spent in chosen]
+
+
+def run_graph_metric(configs: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
+    """The same with a GraphMetric, which gets all that nodes carry; for tasks with labels, all but the attributes."""
+    first = configs[0]
+    graphs, y = dataset(first["dataset"], None, root)
+    if first["features"] == "labels":
+        graphs = replace(graphs, x=None)
+    train, test = split(y, first["run"])
+    start = time.perf_counter()
+    metric = GraphMetric(**first["model"], random_state=first["run"]).fit(graphs[train], y[train])
+    trained = time.perf_counter()
+    distances = metric.pairwise_distances(graphs)
+    seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
+    known = {"weights": metric.choice_.weights, "accuracy": metric.choice_.accuracy}
     chosen = [_choose(config["classifier"], distances, None, y, train, test) for config in configs]
     return [{**choice._asdict(), **known, "seconds": {**seconds, "classifier": spent}} for choice, spent in chosen]
 
@@ -166,12 +187,13 @@ def _choose(
 
             assert kernel is not None
             distances = kernel_distances(kernel)
-        choice = {"knn": choose_knn, "svm": choose_svm}[classifier](distances, y, train, test)
+        choose = {"knn": choose_knn, "knn-loo": choose_knn_left_out, "svm": choose_svm}[classifier]
+        choice = choose(distances, y, train, test)
     return choice, time.perf_counter() - begun
 
 
 @lru_cache(maxsize=2)
-def dataset(name: str, features: str, root: str | None) -> tuple[Graphs, np.ndarray]:
+def dataset(name: str, features: str | None, root: str | None) -> tuple[Graphs, np.ndarray]:
     """A dataset, read once per process."""
     found = load_tu(name, features=features, root=root)
     return as_graphs(found.graphs), found.y

@@ -21,7 +21,7 @@ from ..transport.vectors import curve_vectors
 from .batches import partition
 from .distances import CurveRule
 
-_EPSILON = 1e-7
+EPSILON = 1e-7
 _CHUNK_NODES = 50_000  # nodes trained on between two looks at the keyboard and the progress bar
 
 
@@ -83,6 +83,10 @@ def train(
             module.load_state_dict(kept)
             history.interrupted = True
             warnings.warn(f"training interrupted: keeping the result of {done} of {n_epochs} epochs", stacklevel=3)
+    check_finite(module)
+
+
+def check_finite(module: nn.Module) -> None:
     if not all(bool(torch.isfinite(value).all()) for value in module.state_dict().values()):
         raise ValueError("training diverged (NaN in the encoder): scale the node features or lower learning_rate")
 
@@ -132,7 +136,7 @@ class _Fused:
             losses = np.empty(len(some))
             self.step = self.kernels.train_steps(
                 self.mixed, self.graphs.offsets, self.y, self.classes, np.concatenate(some), bounds,
-                self.theta, *self.moments, self.step, self.rate, _EPSILON, *self.rule, self.code, losses,
+                self.theta, *self.moments, self.step, self.rate, EPSILON, *self.rule, self.code, losses,
             )  # fmt: skip
             total += losses.sum()
         return float(total)
@@ -155,7 +159,7 @@ class _Autograd:
         self.optimizer = self._adam()
 
     def _adam(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=_EPSILON)
+        return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=EPSILON)
 
     def _features(self, batch: np.ndarray) -> Tensor:
         if self.mixed is None:

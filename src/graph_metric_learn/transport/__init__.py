@@ -3,7 +3,7 @@
 from .curves import Curves, as_curves
 from .distances import pw_distance, rpw_distance, sw_distance
 from .means import mean_curve
-from .pairwise import iter_distances, kneighbors, pairwise_distances
+from .pairwise import iter_distances, iter_pairs, kneighbors, pairwise_distances
 from .vectors import curve_vectors
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "as_curves",
     "curve_vectors",
     "iter_distances",
+    "iter_pairs",
     "kneighbors",
     "mean_curve",
     "pairwise_distances",

@@ -19,8 +19,11 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from . import streaming
 from .curves import Curves
+from .devices import products
 from .grids import cell_averages
+from .tiles import Tiles, by_size, groups
 from .walks import walk_pairs, walk_rows
 
 _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
@@ -32,52 +35,90 @@ _PAIRS = 2**21  # pairs walked between two updates of the progress bar
 _NEAR = {torch.float32: 1e-3, torch.float64: 1e-6}
 
 
-def squared_distances(u: Curves, v: Curves | None = None, *, progress: bool | None = False) -> Tensor:
+def squared_distances(
+    u: Curves, v: Curves | None = None, *, precision: str = "float32", progress: bool | None = False
+) -> Tensor:
     """Squared distances of all curves of u to all of v [N, M], or within u: symmetric, 0 on the diagonal."""
     u, v = _prepared(u, v)
     pairs = len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v)
     with progress_bar(pairs, progress) as bar:
-        return _squared(u, v, bar)
+        return _squared(u, v, precision, bar)
 
 
 def row_blocks(
-    u: Curves, v: Curves | None, block_bytes: int, *, progress: bool | None = False
+    u: Curves, v: Curves | None, block_bytes: int, *, precision: str = "float32", progress: bool | None = False
 ) -> Iterator[tuple[np.ndarray, Tensor]]:
     """Blocks of rows of the matrix of squared distances: (which rows [R], their entries [R, M]), in order of size."""
     u, v = _prepared(u, v)
     width = len(u if v is None else v)
     with progress_bar(len(u) * width, progress) as bar:
+        if _is_tiled(u, v):
+            yield from streaming.row_blocks(Tiles(u, v, precision), block_bytes, bar)
+            return
         for rows in _row_chunks(u, width, block_bytes):
             if v is None and len(rows) == len(u):
-                yield np.arange(len(u)), _squared(u, None, bar)
+                yield np.arange(len(u)), _squared(u, None, precision, bar)
             else:
-                yield rows, _squared(u[rows], u if v is None else v, bar)
+                yield rows, _squared(u[rows], u if v is None else v, precision, bar)
 
 
-def fill_symmetric(u: Curves, out: Any, finish: Any, block_bytes: int, *, progress: bool | None = False) -> None:
-    """Writes finish(squared distances) within u to `out` [N, N], holding only a block of rows at a time."""
-    u, _ = _prepared(u, None)
-    with progress_bar(len(u) * (len(u) - 1) // 2, progress) as bar:
-        done = 0
-        by_size = np.argsort(u.sizes, kind="stable")
-        for rows in _row_chunks(u, len(u), block_bytes):
+def pair_blocks(
+    u: Curves, v: Curves | None, block_bytes: int, *, precision: str = "float32", progress: bool | None = False
+) -> Iterator[tuple[np.ndarray, np.ndarray, Tensor]]:
+    """Blocks (rows [R], columns [C], squared distances [R, C]) that hold every pair once.
+
+    Within u (without v), the columns of a block begin with its rows, and pairs of rows stand there both ways.
+    """
+    u, v = _prepared(u, v)
+    with progress_bar(len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v), progress) as bar:
+        if _is_tiled(u, v):
+            yield from streaming.pair_blocks(Tiles(u, v, precision), block_bytes, bar)
+            return
+        order, done = by_size(u.sizes), 0
+        for rows in _row_chunks(u, len(u if v is None else v), block_bytes):
             done += len(rows)
-            rest = by_size[done:]
-            out[np.ix_(rows, rows)] = finish(_squared(u[rows], None, bar))
+            if v is not None:
+                yield rows, np.arange(len(v)), _squared(u[rows], v, precision, bar)
+                continue
+            rest = order[done:]
+            block = _squared(u[rows], None, precision, bar)
             if len(rest):
-                block = finish(_squared(u[rows], u[rest], bar))
-                out[np.ix_(rows, rest)] = block
-                out[np.ix_(rest, rows)] = block.T
+                block = torch.cat([block, _squared(u[rows], u[rest], precision, bar)], 1)
+            yield rows, np.concatenate([rows, rest]), block
+
+
+def fill(
+    u: Curves, v: Curves | None, out: np.ndarray, finish: Any, block_bytes: int, *,
+    precision: str = "float32", progress: bool | None = False,
+) -> None:  # fmt: skip
+    """Writes finish(squared distances) to `out` [N, M] in host memory, holding only a few blocks of it at a time."""
+    prepared, other = _prepared(u, v)
+    if _is_tiled(prepared, other):
+        with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
+            streaming.fill(Tiles(prepared, other, precision), out, finish, block_bytes, bar)
+        return
+    if v is not None:
+        for rows, block in row_blocks(u, v, block_bytes, precision=precision, progress=progress):
+            out[rows] = finish(block).detach().cpu().numpy()
+        return
+    for rows, cols, block in pair_blocks(u, None, block_bytes, precision=precision, progress=progress):
+        part = finish(block).detach().cpu().numpy()
+        out[np.ix_(rows, cols)] = part
+        out[np.ix_(cols[len(rows) :], rows)] = part[:, len(rows) :].T
 
 
 def nearest(
-    u: Curves, v: Curves | None, k: int, block_bytes: int, *, progress: bool | None = False
+    u: Curves, v: Curves | None, k: int, block_bytes: int, *, precision: str = "float32", progress: bool | None = False
 ) -> tuple[Tensor, Tensor]:
     """The k smallest squared distances of each curve of u and whose they are [N, k]; without v, not its own."""
-    best = u.values.new_empty(len(u), k)
-    where = torch.empty(len(u), k, dtype=torch.int64, device=u.values.device)
     with torch.no_grad():
-        for rows, block in row_blocks(u, v, block_bytes, progress=progress):
+        prepared, other = _prepared(u, v)
+        if _is_tiled(prepared, other):
+            with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
+                return streaming.nearest(Tiles(prepared, other, precision), k, block_bytes, bar)
+        best = u.values.new_empty(len(u), k)
+        where = torch.empty(len(u), k, dtype=torch.int64, device=u.values.device)
+        for rows, block in row_blocks(u, v, block_bytes, precision=precision, progress=progress):
             at = torch.from_numpy(rows).to(block.device)
             best[at], where[at] = _smallest(block, k, at if v is None else None)
     return best, where
@@ -89,16 +130,23 @@ def _is_walked(u: Curves, v: Curves | None) -> bool:
     return weighted or (v is not None and u.compiled and v.compiled and min(len(u), len(v)) <= _FEW_ROWS)
 
 
+def _is_tiled(u: Curves, v: Curves | None) -> bool:
+    """Whether the tiles apply: products, off the CPU's compiled path, and nobody asks for a gradient."""
+    sides = [side for side in (u, v) if side is not None]
+    grad = any(side.wants_grad for side in sides)
+    return not (grad or _is_walked(u, v) or all(side.compiled for side in sides))
+
+
 def _prepared(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
     return (u, v) if _is_walked(u, v) else centred(u, v)
 
 
 def centred(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
     """Both sides moved so that the mean of u's values is 0: distances stay, digits are gained."""
-    centre = u.values.detach().mean(0, dtype=torch.float64)
+    centre = u.values.detach().mean(0, dtype=torch.float64).to(u.values.dtype)
 
     def moved(side: Curves) -> Curves:
-        return replace(side, values=(side.values - centre).to(side.values.dtype))
+        return replace(side, values=side.values - centre)
 
     return moved(u), None if v is None else moved(v)
 
@@ -118,37 +166,33 @@ def progress_bar(total: int, progress: bool | None) -> Any:
 
 def _row_chunks(u: Curves, width: int, block_bytes: int) -> Iterator[np.ndarray]:
     """Rows in order of size, as many at a time as fit into block_bytes: rows of a block then share most of the work."""
-    by_size = np.argsort(u.sizes, kind="stable")
+    order = by_size(u.sizes)
     step = max(1, int(block_bytes // max(1, width * u.values.element_size())))
-    for lo in range(0, len(by_size), step):
-        yield by_size[lo : lo + step]
+    for lo in range(0, len(order), step):
+        yield order[lo : lo + step]
 
 
-def _squared(u: Curves, v: Curves | None, bar: Any) -> Tensor:
+def _squared(u: Curves, v: Curves | None, precision: str, bar: Any) -> Tensor:
     """The matrix, by the engine that fits the curves."""
     compiled = u.compiled and (v is None or v.compiled)
     if _is_walked(u, v):
         return (_walk_compiled if compiled else _walk_all)(u, v, bar)
-    order = np.argsort(u.sizes, kind="stable")
-    order2 = order if v is None else np.argsort(v.sizes, kind="stable")
+    if _is_tiled(u, v):
+        return streaming.matrix(Tiles(u, v, precision), bar)
+    order = by_size(u.sizes)
+    order2 = order if v is None else by_size(v.sizes)
     u, v = u[order], None if v is None else v[order2]
     engine = _Compiled(u, v) if compiled else _Torch(u, v)
     sizes, sizes2 = u.sizes, (u if v is None else v).sizes
-    for n, lo, hi in _groups(sizes):  # rows of n steps, columns of at least as many
+    for n, lo, hi in groups(sizes):  # rows of n steps, columns of at least as many
         start = lo if v is None else int(np.searchsorted(sizes2, n))
         engine.fill(n, slice(lo, hi), slice(start, len(sizes2)))
         bar.update((hi - lo) * (len(sizes2) - start) - (0 if v is not None else (hi - lo) * (hi - lo + 1) // 2))
-    for n, lo, hi in _groups(sizes2) if v is not None else ():  # the rest: columns of n steps, rows of more
+    for n, lo, hi in groups(sizes2) if v is not None else ():  # the rest: columns of n steps, rows of more
         start = int(np.searchsorted(sizes, n, side="right"))
         engine.fill(n, slice(start, len(sizes)), slice(lo, hi))
         bar.update((len(sizes) - start) * (hi - lo))
     return engine.result(np.argsort(order), np.argsort(order2))
-
-
-def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """(value, start, end) of each run of equal values."""
-    values, starts = np.unique(ascending, return_index=True)
-    yield from zip(values.tolist(), starts.tolist(), [*starts[1:].tolist(), len(ascending)], strict=True)
 
 
 def _pieces(where: slice, width: int) -> Iterator[slice]:
@@ -205,7 +249,8 @@ class _Compiled:
             left = self._averages(self.u, some_rows, n)
             for some_cols in _pieces(cols, step):
                 block = self.out[some_rows, some_cols]
-                torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
+                with products():
+                    torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
                 triangle = some_rows.start - some_cols.start + 1 if self.same else -len(self.out)
                 self.kernels.finish(
                     block.numpy(), self.near, n, triangle, *self.u.some(some_rows), *self.v.some(some_cols),
@@ -221,7 +266,7 @@ class _Compiled:
 
 
 class _Torch:
-    """Blocks on any device, with gradients. Curves come sorted by size."""
+    """Blocks with gradients, on any device. Curves come sorted by size. See `tiles` for the same without gradients."""
 
     def __init__(self, u: Curves, v: Curves | None) -> None:
         self.near = _NEAR[u.values.dtype]
@@ -238,8 +283,9 @@ class _Torch:
             left = cell_averages(self.u[some_rows], n).flatten(1)
             for some_cols in _pieces(cols, step):
                 both = self.norms[some_rows].unsqueeze(1) + self.norms2[some_cols]
-                products = left @ cell_averages(self.v[some_cols], n).flatten(1).T
-                squares = (both - products * (2.0 / (n * self.u.n_directions))).to(left.dtype)
+                with products():
+                    inner = left @ cell_averages(self.v[some_cols], n).flatten(1).T
+                squares = (both - inner * (2.0 / (n * self.u.n_directions))).to(left.dtype)
                 near = squares.detach() <= self.near * both.detach()
                 if self.same:
                     near = near.triu(some_rows.start - some_cols.start + 1)
@@ -289,7 +335,7 @@ def _walk_all(u: Curves, v: Curves | None, bar: Any) -> Tensor:
 
 
 def _smallest(block: Tensor, k: int, own: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The k smallest entries of each row and their columns, in increasing order; own[row] is left out."""
+    """The k smallest entries of each row and their columns, in increasing order, equal ones by column; not own[row]."""
     if block.device.type == "cpu":
         from . import kernels
 
@@ -299,4 +345,4 @@ def _smallest(block: Tensor, k: int, own: Tensor | None) -> tuple[Tensor, Tensor
         return torch.from_numpy(best), torch.from_numpy(where)
     if own is not None:
         block[torch.arange(len(block), device=block.device), own] = torch.inf
-    return torch.topk(block, k, largest=False, sorted=True)
+    return streaming.smallest(block, k, torch.arange(block.shape[1], device=block.device))

@@ -12,7 +12,7 @@ is RPW2² (canonical axes, the whole point carried), PW2² (directions on the sp
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .devices import chosen_device, resolve_device
 from .directions import check_projections, project, sphere
 from .measures import Measures, as_measures, offsets
 from .ordering import check_ties, sort_orders
@@ -62,9 +63,20 @@ class Curves:
             rows: Any = slice(s, e)
         else:
             which = np.atleast_1d(np.arange(len(self))[which])
-            rows = torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which])).to(self.values.device)
+            rows = self._rows(which)
         steps = None if self.steps is None else self.steps[rows]
         return Curves(self.values[rows], self.sizes[which], steps, self.numpy)
+
+    def _rows(self, which: np.ndarray) -> Tensor:
+        """Row numbers of the chosen curves, one after the other; many of them are made on the device."""
+        device = self.values.device
+        if device.type == "cpu":
+            return torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which]))
+        ends = offsets(self.sizes[which])
+        shift, lengths = (torch.from_numpy(x).to(device) for x in (self.offsets[which] - ends[:-1], self.sizes[which]))
+        return torch.arange(ends[-1], device=device) + torch.repeat_interleave(
+            shift, lengths, output_size=int(ends[-1])
+        )
 
     @property
     def n_directions(self) -> int:
@@ -113,10 +125,24 @@ class Curves:
         return (1.0 / size.double()).unsqueeze(1).expand(-1, self.n_directions)
 
     @property
+    def device(self) -> torch.device:
+        return self.values.device
+
+    def to(self, device: Any) -> Curves:
+        """The same curves on another device."""
+        where = resolve_device(device)
+        return replace(self, values=self.values.to(where), steps=None if self.steps is None else self.steps.to(where))
+
+    @property
+    def wants_grad(self) -> bool:
+        """Whether somebody asks for a gradient."""
+        grad = self.values.requires_grad or (self.steps is not None and self.steps.requires_grad)
+        return grad and torch.is_grad_enabled()
+
+    @property
     def compiled(self) -> bool:
         """Whether the compiled kernels apply: on the CPU, and nobody asks for a gradient."""
-        grad = self.values.requires_grad or (self.steps is not None and self.steps.requires_grad)
-        return self.values.device.type == "cpu" and not (grad and torch.is_grad_enabled())
+        return self.values.device.type == "cpu" and not self.wants_grad
 
     @staticmethod
     def concatenate(parts: Sequence[Curves]) -> Curves:
@@ -191,6 +217,7 @@ def as_curves(
     projections: Any = None,
     seed: Any = None,
     ties: str = "canonical",
+    device: Any = "auto",
 ) -> Curves:
     """Curves of a list of clouds: sorted once here, then reused for any number of distances, vectors and means.
 
@@ -207,6 +234,8 @@ def as_curves(
         Only curves along the same directions can be compared.
     ties : {"canonical", "first"}
         Order of points with equal projections. "optimal" depends on the pair and has no curves.
+    device : {"auto", "cpu", "cuda", …}
+        Where the curves of NumPy clouds are made and kept; "auto" is the CPU. Torch tensors stay where they are.
 
     Examples
     --------
@@ -221,5 +250,6 @@ def as_curves(
     if check_ties(ties) == "optimal":
         raise ValueError('ties="optimal" depends on both measures of a pair and has no curves: use ties="canonical"')
     checked = as_measures(measures, weights)
+    checked = checked.to(chosen_device(device, checked.points, checked.numpy))
     along, carry = resolve(metric, checked.dim, n_projections, projections, seed, checked.points)
     return build_curves(checked, project(checked.points, along), carry=carry, ties=ties)

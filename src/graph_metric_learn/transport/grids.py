@@ -15,23 +15,50 @@ def cell_averages(curves: Curves, n: int) -> Tensor:
     A curve of n equal steps is its own average. Exact up to rounding; differentiable in the values and step lengths.
     """
     G, (_, M, c) = len(curves), curves.values.shape
+    if curves.steps is None and not curves.wants_grad and has_kernels(curves.values.device):
+        from . import triton_kernels
+
+        out = curves.values.new_empty(G, n * M * c)
+        starts, sizes = (torch.from_numpy(x).to(out.device) for x in (curves.offsets[:-1], curves.sizes))
+        flat = curves.values.detach().reshape(-1, M * c)
+        triton_kernels.cell_averages(flat, starts, sizes, int(curves.sizes.max()), n, out)
+        return out.view(G, n, M, c)
     if not curves.compiled:
         return _cell_averages_torch(curves, n)
     from . import kernels
 
     values = curves.values.detach().contiguous().numpy()
     if curves.steps is None:
-        out = np.empty((G, n * M * c), dtype=values.dtype)
-        kernels.cell_averages(values.reshape(len(values), M * c), curves.offsets, curves.sizes, n, out)
+        averages = np.empty((G, n * M * c), dtype=values.dtype)
+        kernels.cell_averages(values.reshape(len(values), M * c), curves.offsets, curves.sizes, n, averages)
     else:
-        out = np.zeros((G, n, M, c), dtype=values.dtype)
-        kernels.cell_averages_weighted(values, curves.ends.detach().numpy(), curves.offsets, curves.sizes, n, out)
-    return torch.from_numpy(out).view(G, n, M, c)
+        averages = np.zeros((G, n, M, c), dtype=values.dtype)
+        kernels.cell_averages_weighted(values, curves.ends.detach().numpy(), curves.offsets, curves.sizes, n, averages)
+    return torch.from_numpy(averages).view(G, n, M, c)
+
+
+def has_kernels(device: torch.device) -> bool:
+    """Whether Triton can compile for this device; without it torch does the same, some times slower."""
+    if device.type != "cuda":
+        return False
+    from . import triton_kernels
+
+    return triton_kernels.triton is not None
+
+
+def running_sums(values: Tensor) -> Tensor:
+    """Sums of the rows before each row, and of all [S + 1, …] in float64.
+
+    Along the last dimension, where a scan is as fast as a copy; along the first it is hundreds of times slower on GPUs.
+    """
+    flat = values.double().flatten(1).T.contiguous()
+    sums = torch.cat([flat.new_zeros(len(flat), 1), flat.cumsum(1)], 1)
+    return sums.T.reshape(len(values) + 1, *values.shape[1:])
 
 
 def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
     """Differences of the running integral, in float64: it is linear inside a step."""
-    G, (_, M, c) = len(curves), curves.values.shape
+    G, M = len(curves), curves.n_directions
     device = curves.values.device
     grid = torch.arange(1, n + 1, dtype=torch.float64, device=device) / n
     ends = curves.ends if curves.steps is not None else curves.ends[:, :1]
@@ -41,8 +68,7 @@ def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
     wanted = (torch.arange(G, device=device).unsqueeze(1) + grid).view(1, -1).expand(columns, -1).contiguous()
     row = torch.searchsorted(shifted, wanted).T.view(G, n, columns)
     row = torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
-    areas = curves.values.double() * curves.lengths.unsqueeze(2)
-    integral = torch.cat([areas.new_zeros(1, M, c), areas.cumsum(0)])  # up to each row, over all curves at once
+    integral = running_sums(curves.values.double() * curves.lengths.unsqueeze(2))  # over all curves at once
     direction, column = torch.arange(M, device=device), torch.arange(columns, device=device)
     missing = (ends[row, column] - grid.view(1, n, 1)).unsqueeze(3)  # of the step under way at each grid time
     at = integral[row + 1, direction] - missing * curves.values[row, direction]

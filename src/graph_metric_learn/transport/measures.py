@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,11 @@ class Measures:
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    def to(self, device: torch.device) -> Measures:
+        """The same measures on another device."""
+        weights = None if self.weights is None else self.weights.to(device)
+        return replace(self, points=self.points.to(device), weights=weights)
 
     @property
     def dim(self) -> int:

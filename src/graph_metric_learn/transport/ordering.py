@@ -79,11 +79,17 @@ def _sort_large(points: Tensor, projections: Tensor, canonical: bool) -> np.ndar
 def _sort_torch(points: Tensor, projections: Tensor, sizes: np.ndarray, canonical: bool) -> Tensor:
     """All clouds at once by stable sorts from the least to the most significant key."""
     device = points.device
-    owner = torch.repeat_interleave(torch.arange(len(sizes), device=device), torch.as_tensor(sizes, device=device))
+    count = torch.as_tensor(sizes, device=device)
+    owner = torch.repeat_interleave(torch.arange(len(sizes), device=device), count, output_size=len(points))
     first = torch.arange(len(points), device=device)
     if canonical:
         for d in reversed(range(points.shape[1])):
             first = first[torch.argsort(points[first, d] + 0.0, stable=True)]  # + 0.0: a zero has no sign
-    order = torch.argsort(projections[first] + 0.0, dim=0, stable=True)
-    order = first[order]
-    return torch.gather(order, 0, torch.argsort(owner[order], dim=0, stable=True))
+    keys = (projections[first] + 0.0).T.contiguous()
+    if keys.dtype != torch.float32:
+        order = first[torch.argsort(keys, dim=1, stable=True)]
+        return torch.gather(order, 1, torch.argsort(owner[order], dim=1, stable=True)).T.contiguous()
+    # owner and projection in one whole number: one sort instead of two
+    bits = keys.view(torch.int32)
+    ascending = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # orders floats, negative ones too
+    return first[torch.argsort((owner[first] << 32) + ascending, dim=1, stable=True)].T.contiguous()

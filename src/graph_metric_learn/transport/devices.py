@@ -1,0 +1,99 @@
+"""Where numbers are computed and how exactly products are: by name, whatever happens to be set for torch as a whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+PRECISIONS = ("float32", "tf32")
+MANY = 2 * 10**10  # multiplications from which device="auto" takes a GPU that is there
+_lock = threading.RLock()
+
+
+def resolve_device(device: Any, *, auto: str = "cpu") -> torch.device:
+    """A device by name, or a clear error; `auto` is what "auto" stands for.
+
+    >>> resolve_device("auto"), resolve_device("cpu")
+    (device(type='cpu'), device(type='cpu'))
+    """
+    try:
+        wanted = torch.device(auto if device == "auto" else device)
+    except (RuntimeError, TypeError):
+        wanted = torch.device("meta")
+    if wanted.type not in ("cpu", "cuda"):
+        raise ValueError(f"unknown device={device!r}: use 'auto', 'cpu', 'cuda' or 'cuda:1'")
+    if wanted.type == "cuda":
+        if not torch.cuda.is_available():
+            raise ValueError(f"device={device!r}, but torch sees no CUDA device")
+        if wanted.index is None:
+            return torch.device("cuda", torch.cuda.current_device())
+        if wanted.index >= torch.cuda.device_count():
+            raise ValueError(f"device={device!r}, but there are {torch.cuda.device_count()} CUDA devices")
+    return wanted
+
+
+def chosen_device(device: Any, values: Tensor, numpy: bool, work: float = 0.0) -> torch.device:
+    """Where to compute: torch tensors stay where they are, NumPy input goes where it is sent.
+
+    work: multiplications to be done, for device="auto".
+    """
+    if device == "auto":
+        worth = numpy and values.device.type == "cpu" and values.dtype == torch.float32 and work >= MANY
+        return resolve_device("cuda") if worth and torch.cuda.is_available() else values.device
+    wanted = resolve_device(device)
+    if not numpy and wanted != values.device:
+        raise ValueError(f"the tensors are on {values.device}, but device={device!r}: move them with .to() first")
+    return wanted
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes of a CUDA device that can be had, those that torch holds in reserve too."""
+    spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + spare
+
+
+def check_precision(precision: str) -> str:
+    if precision not in PRECISIONS:
+        raise ValueError(f"unknown precision={precision!r}: use one of {', '.join(map(repr, PRECISIONS))}")
+    return precision
+
+
+@contextmanager
+def products(precision: str = "float32") -> Iterator[None]:
+    """Matrix products of float32 numbers in this precision: torch's own settings are set aside and put back."""
+    wanted = "ieee" if precision == "float32" else "tf32"
+    backends: list[Any] = [torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)]
+    if not hasattr(backends[0], "fp32_precision"):  # torch < 2.9
+        with _replaced([(backends[0], "allow_tf32", precision == "tf32")]):
+            yield
+        return
+    known = wanted == "ieee" and getattr(torch.backends, "fp32_precision", "none") in ("none", "ieee")
+    changes = [
+        (backend, "fp32_precision", value)
+        for backend, value in zip(backends, (wanted, "ieee"), strict=True)
+        if not (known and backend.fp32_precision in ("none", "ieee"))
+    ]
+    with _replaced(changes):
+        yield
+
+
+@contextmanager
+def _replaced(changes: list[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Attributes set for a while; one thread at a time."""
+    if not changes:
+        yield
+        return
+    with _lock:
+        kept = [getattr(owner, name) for owner, name, _ in changes]
+        try:
+            for owner, name, value in changes:
+                setattr(owner, name, value)
+            yield
+        finally:
+            for (owner, name, _), value in zip(changes, kept, strict=True):
+                setattr(owner, name, value)

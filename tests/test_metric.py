@@ -1,0 +1,134 @@
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import graph_metric_learn as gml
+from graph_zoo import as_networkx, as_pyg, zoo
+
+pytest.importorskip("ot")
+
+
+@pytest.fixture(scope="module")
+def data():
+    pairs, y = zoo(np.random.default_rng(2), 60)
+    return pairs[:40], np.array(y[:40]), pairs[40:], np.array(y[40:])
+
+
+@pytest.fixture(scope="module")
+def metric(data):
+    return gml.GraphMetric(random_state=0).fit(data[0], data[1])
+
+
+def molecules():
+    """Rings whose atoms alternate or are split in halves: only surroundings tell them apart."""
+
+    def ring(elements):
+        graph = nx.cycle_graph(len(elements))
+        nx.set_node_attributes(graph, dict(enumerate(elements)), "element")
+        return graph
+
+    graphs = [ring("CN" * n) for n in range(3, 13)] + [ring("C" * n + "N" * n) for n in range(3, 13)]
+    return graphs, np.repeat(["mixed", "split"], 10)
+
+
+def test_it_learns_what_matters(data, metric):
+    train, y, test, truth = data
+    nearest = metric.pairwise_distances(test, train).argmin(1)
+    assert np.mean(y[nearest] == truth) >= 0.9
+    assert "leave-one-out accuracy" in metric.report_
+    assert len(metric.choice_.scores) > 20
+
+
+def test_distances_are_those_of_the_vectors(data, metric):
+    vectors = metric.transform(data[2]).astype(float)
+    wanted = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
+    distances = metric.pairwise_distances(data[2])
+    np.testing.assert_allclose(distances, wanted, atol=1e-4)
+    assert (np.diag(distances) == 0).all()
+    np.testing.assert_array_equal(distances, distances.T)
+
+
+def test_the_numbering_of_nodes_does_not_matter(data, metric):
+    rng = np.random.default_rng(0)
+    renumbered = []
+    for adjacency, x in data[2]:
+        order = rng.permutation(len(x))
+        renumbered.append((np.asarray(adjacency)[np.ix_(order, order)], x[order]))
+    scale = metric.pairwise_distances(data[2]).mean()
+    crossed = metric.pairwise_distances(data[2], renumbered)
+    assert np.diag(crossed).max() < 0.02 * scale
+
+
+def test_one_seed_one_result(data):
+    one, two = (gml.GraphMetric(random_state=3).fit(data[0], data[1]).transform(data[2]) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("kind", [as_pyg, as_networkx])
+def test_all_kinds_of_graphs_give_the_same(data, metric, kind):
+    np.testing.assert_allclose(metric.transform(kind(data[2])), metric.transform(data[2]), atol=1e-5)
+
+
+def test_saved_and_loaded(tmp_path, data, metric):
+    path = metric.save(tmp_path / "m")
+    for loaded in (gml.GraphMetric.load(path), gml.load(path)):
+        np.testing.assert_array_equal(loaded.transform(data[2]), metric.transform(data[2]))
+        assert loaded.report_ == metric.report_
+        np.testing.assert_array_equal(loaded.classes_, metric.classes_)
+
+
+@pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphSVC])
+def test_under_a_classifier(tmp_path, data, kind):
+    train, y, test, truth = data
+    model = kind(gml.GraphMetric(n_steps=2, random_state=0)).fit(train, y)
+    assert model.score(test, truth) >= 0.9
+    again = gml.load(model.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict(test), model.predict(test))
+    assert isinstance(again.metric_, gml.GraphMetric)
+
+
+def test_labels_choose_surroundings():
+    graphs, y = molecules()
+    metric = gml.GraphMetric(label="element", random_state=0)
+    assert cross_val_score(gml.GraphKNNClassifier(metric, n_neighbors=1), graphs, y, cv=5).mean() >= 0.9
+    fitted = clone(metric).fit(graphs, y)
+    assert "mean of labels" not in fitted.choice_.scores  # every ring has as many of each
+
+
+def test_what_is_asked_for_is_used(data):
+    metric = gml.GraphMetric(features=["attributes@0", "wl@1"], embedding="reference", random_state=0)
+    metric.fit(data[0], data[1])
+    assert list(metric.choice_.scores) == ["reference transport of attributes@0, wl@1"]
+    assert metric.blocks_.names_ == ["attributes@0", "wl@1"]
+
+
+def test_explanations_add_up(data, metric):
+    why = metric.explain(data[2][0], data[2][1])
+    n = len(why.plan)
+    np.testing.assert_allclose(why.plan.sum(1), 1 / n, atol=1e-6)
+    assert why.source_share.sum() == pytest.approx(1)
+    assert why.target_share.sum() == pytest.approx(1)
+    assert why.distance == pytest.approx(metric.pairwise_distances(data[2][:1], data[2][1:2])[0, 0], rel=1e-5)
+    assert metric.explain(data[2][0], data[2][0]).distance == 0
+
+
+def test_the_choice_is_made_on_a_part_of_many_graphs(data):
+    pairs, y = data[0], data[1]
+    metric = gml.GraphMetric(n_graphs=16, random_state=0).fit(pairs, y)
+    assert metric.transform(data[2]).shape[0] == len(data[2])
+
+
+def test_bad_input():
+    graphs, y = molecules()
+    with pytest.raises(ValueError, match="unknown embedding 'best'"):
+        gml.GraphMetric(embedding="best").fit(graphs, y)
+    with pytest.raises(ValueError, match='features must be "auto" or a list'):
+        gml.GraphMetric(features="labels").fit(graphs, y)
+    with pytest.raises(ValueError, match="unknown block 'colour@1'"):
+        gml.GraphMetric(features=["colour@1"]).fit(graphs, y)
+    with pytest.raises(ValueError, match="all graphs look the same"):
+        gml.GraphMetric(features=["degree@0"]).fit(graphs, y)
+    with pytest.raises(ValueError, match="class"):
+        gml.GraphMetric().fit(graphs, ["one"] * 20)
