@@ -1,7 +1,8 @@
 import joblib
 import pytest
 
-from graph_metric_learn.experiments import runner
+from graph_metric_learn.baselines import W2, MeanPool, SolverFailure
+from graph_metric_learn.experiments import runner, systems
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.reproduce import reproduce
 from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for
@@ -163,3 +164,62 @@ def test_the_papers_grids():
     assert len(TASKS["ENZYMES (labels)"].settings()) == 8
     assert TASKS["Cuneiform (fuse)"].settings()[0]["batch_size"] == 64
     assert set(METHODS) == {"rpw", "sw", "nca", "pw", "random"}
+
+
+@pytest.mark.parametrize(
+    ("method", "classifiers"),
+    [("mean-pool", ["knn", "svm"]), ("wl-oa", ["knn", "svm"]), ("wwl-last", ["knn"]), ("pscn", ["net"])],
+)
+def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, classifiers):
+    pytest.importorskip("ot")
+    wanted = runner.cells(TOY, method, "authors", 2, classifiers)
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert len(records) == len(wanted)
+    found = table_entry(records, TOY, method, classifiers[0])
+    assert found.runs == 2
+    assert found.mean > 60  # rings against stars
+    assert not list((tmp_path / "r").rglob("*.npz"))
+
+
+def test_distances_without_learning_are_computed_once_for_all_runs(root, tmp_path, monkeypatch):
+    calls = []
+    real = MeanPool.distances
+    monkeypatch.setattr(MeanPool, "distances", lambda *args, **options: calls.append(1) or real(*args, **options))
+    runner.run_cells(runner.cells(TOY, "mean-pool", "authors", 3, ["knn", "svm"]), Records(tmp_path / "r"), root=root)
+    assert len(calls) == 1
+
+
+def test_what_takes_too_long_is_estimated_and_what_fails_is_said(root, tmp_path, monkeypatch):
+    pytest.importorskip("ot")
+    records = Records(tmp_path / "r")
+    wanted = runner.cells(TOY, "w2", "authors", 2)
+    monkeypatch.setattr(systems, "PATIENCE", 0.0)
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "w2", "knn").startswith("> 1 h")
+    monkeypatch.undo()
+
+    def failing(*args, **options):
+        raise SolverFailure("graphs 3 and 5: no plan")
+
+    monkeypatch.setattr(W2, "distances", failing)
+    records = Records(tmp_path / "s")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "w2", "knn") == "solver failed"
+    assert next(iter(records))["result"]["failure"] == "graphs 3 and 5: no plan"
+
+
+def test_graph_metric_is_chosen_anew_in_each_run(root, tmp_path):
+    wanted = runner.cells(TOY, "graphmetric", "authors", 2, ["knn-loo", "svm"])
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "graphmetric", "knn-loo").mean > 80
+    assert all(sum(record["result"]["weights"].values()) == pytest.approx(1) for record in records)
+
+
+def test_a_method_whose_package_is_missing_is_left_out(root, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(W2, "missing", classmethod(lambda cls: ["ot"]))
+    reproduce("table1", tmp_path, datasets=["TOY"], methods=["w2", "random"], runs=1, root=root, features="degree")
+    captured = capsys.readouterr()
+    assert "w2 is left out: it needs ot; install graph-metric-learn[baselines]" in captured.err
+    assert "exact W2" not in captured.out
