@@ -8,6 +8,7 @@ connected piece of the staircase.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,53 +28,76 @@ def optimal_entries(
     x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray, along_x: np.ndarray, along_y: np.ndarray, order: float
 ) -> Entries:
     """The plan of least Σ π |x − y|^order among those optimal between the projections `along_x` [n], `along_y` [m]."""
+    left, right = _walk(x, a, along_x), _walk(y, b, along_y)
     source, target, mass = [], [], []
-    blocks_x, blocks_y = _blocks(along_x), _blocks(along_y)
-    for piece in _pieces(blocks_x, blocks_y, a, b):
-        rows = np.concatenate([blocks_x[k] for k in dict.fromkeys(k for k, _ in piece)])
-        cols = np.concatenate([blocks_y[l] for l in dict.fromkeys(l for _, l in piece)])
-        if a[rows].sum() <= _SAME:
-            continue
-        if len(rows) == 1 or len(cols) == 1:
-            plan = np.outer(a[rows], b[cols]) / a[rows].sum()
+    for rows, cols in _pieces(left, right):
+        i, j = left.order[rows], right.order[cols]
+        # what two blocks exchange is the time that both walks spend in them
+        exchanged = np.minimum(left.end[rows, None], right.end[cols]) - np.maximum(
+            left.start[rows, None], right.start[cols]
+        )
+        exchanged = np.maximum(exchanged, 0.0)
+        if left.alike[rows].all() and right.alike[cols].all():  # no choice within blocks: all shares cost the same
+            plan = exchanged * (left.share[rows, None] * right.share[cols])
+        elif len(i) == 1 or len(j) == 1:
+            plan = np.outer(a[i], b[j]) / a[i].sum()
         else:
-            cost = np.linalg.norm(x[rows, None] - y[None, cols], axis=2) ** order
-            if len(piece) > 1:
-                allowed = np.zeros((len(x), len(y)), dtype=bool)
-                for k, l in piece:
-                    allowed[np.ix_(blocks_x[k], blocks_y[l])] = True
-                forbidden = (cost.max() + 1.0) * (len(rows) + len(cols))
-                cost = np.where(allowed[np.ix_(rows, cols)], cost, forbidden)
-            plan = _emd(a[rows], b[cols] * (a[rows].sum() / b[cols].sum()), cost)
-        i, j = np.nonzero(plan)
-        source.append(rows[i])
-        target.append(cols[j])
-        mass.append(plan[i, j])
+            cost = np.linalg.norm(x[i, None] - y[None, j], axis=2) ** order
+            forbidden = (cost.max() + 1.0) * (len(i) + len(j))
+            plan = _emd(a[i], b[j] * (a[i].sum() / b[j].sum()), np.where(exchanged > _SAME, cost, forbidden))
+        k, l = np.nonzero(plan)
+        source.append(i[k])
+        target.append(j[l])
+        mass.append(plan[k, l])
     return Entries(np.concatenate(source), np.concatenate(target), np.concatenate(mass))
 
 
-def _blocks(along: np.ndarray) -> list[np.ndarray]:
-    """Indices of the points, grouped by equal projection, in increasing order of it."""
+class _Walk(NamedTuple):
+    """The points in increasing order of their projection, each with the block of equals it belongs to.
+
+    Attributes
+    ----------
+    order : ndarray [n]
+        The points.
+    start, end : ndarray [n]
+        When the walk enters and leaves the point's block, between 0 and 1.
+    share : ndarray [n]
+        The point's share of the mass of its block.
+    alike : ndarray [n] of bool
+        Whether all points of its block are the same point.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    share: np.ndarray
+    alike: np.ndarray
+
+
+def _walk(points: np.ndarray, masses: np.ndarray, along: np.ndarray) -> _Walk:
     order = np.argsort(along, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(along[order]) != 0) + 1)
+    new = np.diff(along[order], prepend=np.nan) != 0
+    block = np.cumsum(new) - 1
+    mass = np.bincount(block, masses[order])
+    ends = np.cumsum(mass)
+    ends[-1] = 1.0
+    starts = np.concatenate([[0.0], ends[:-1]])
+    differs = (points[order] != points[order][np.flatnonzero(new)[block]]).any(1)
+    alike = np.bincount(block, differs) == 0
+    share = np.divide(masses[order], mass[block], out=np.zeros(len(order)), where=mass[block] > 0)
+    return _Walk(order, starts[block], ends[block], share, alike[block])
 
 
-def _pieces(
-    blocks_x: list[np.ndarray], blocks_y: list[np.ndarray], a: np.ndarray, b: np.ndarray
-) -> list[list[tuple[int, int]]]:
-    """The staircase of block pairs that exchange mass, cut where both cumulated masses agree."""
-    ends_x = np.cumsum([a[block].sum() for block in blocks_x])
-    ends_y = np.cumsum([b[block].sum() for block in blocks_y])
-    ends_x[-1] = ends_y[-1] = 1.0
-    pieces: list[list[tuple[int, int]]] = [[]]
-    k = l = 0
-    while k < len(blocks_x) and l < len(blocks_y):
-        pieces[-1].append((k, l))
-        gap = ends_x[k] - ends_y[l]
-        if abs(gap) <= _SAME:
-            pieces.append([])
-        k, l = k + (gap <= _SAME), l + (gap >= -_SAME)
-    return [piece for piece in pieces if piece]
+def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
+    """Stretches of both walks that exchange mass with each other only: cut where both leave a block at one time."""
+    ends = np.unique(right.end)
+    near = ends[np.minimum(np.searchsorted(ends, left.end - _SAME), len(ends) - 1)]
+    cuts = np.unique(near[np.abs(near - left.end) <= _SAME])
+    i = np.concatenate([[0], np.searchsorted(left.end, cuts + 2 * _SAME)])
+    j = np.concatenate([[0], np.searchsorted(right.end, cuts + 2 * _SAME)])
+    for k in range(len(cuts)):
+        if i[k] < i[k + 1] and j[k] < j[k + 1]:
+            yield slice(i[k], i[k + 1]), slice(j[k], j[k + 1])
 
 
 def _emd(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
