@@ -47,5 +47,8 @@ def test_the_input_is_left_alone(rng):
 
 
 def test_few_graphs():
-    choice = choose({"a": squares_of(np.array([[0.0], [0.1], [1.0]]))}, np.array([0, 0, 1]))
-    assert choice.weights == {"a": 1.0}
+    points, codes = np.array([[0.0], [0.1], [1.0], [1.1]]), np.array([0, 0, 1, 1])
+    choice = choose({"good": squares_of(points), "bad": squares_of(points[[0, 2, 1, 3]])}, codes)
+    assert choice.weights == {"good": 1.0}
+    assert choice.n_neighbors == 1
+    assert choose({"any": squares_of(points)}, codes[[0, 0, 0, 3]]).n_neighbors < 4

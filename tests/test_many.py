@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -111,3 +112,20 @@ def test_metrics_that_have_little_in_common(rng, device):
 def test_bad_input_gets_one_clear_error(rng, call, words):
     with pytest.raises(ValueError, match=words):
         call(*zoo(rng, 8))
+
+
+def test_names_of_features_must_agree_and_subsets_hold_graphs():
+    graphs = [nx.cycle_graph(n) for n in range(4, 8)]
+    with pytest.raises(ValueError, match="fit them apart"):
+        gml.fit_many([gml.SGML(), gml.SGML(attribute="z")], graphs, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="a subset is empty"):
+        gml.fit_many([gml.SGML()], graphs, [0, 1, 0, 1], subsets=[[]])
+
+
+def test_a_graph_may_be_in_a_subset_twice():
+    graphs = [nx.cycle_graph(n) for n in range(4, 8)] + [nx.star_graph(n) for n in range(4, 8)]
+    y = [0] * 4 + [1] * 4
+    twice = [0, 0, 1, 2, 3, 4, 5, 5, 6, 7]
+    (one,) = gml.fit_many([gml.SGML(random_state=0)], graphs, y, subsets=[twice], device="cpu", n_jobs=-1)
+    two = gml.SGML(random_state=0).fit([graphs[i] for i in twice], [y[i] for i in twice])
+    assert one.history_.loss == two.history_.loss

@@ -42,11 +42,10 @@ class Choice:
 
 
 def leave_one_out(squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS) -> np.ndarray:
-    """Accuracy of k-NN for each k, when each graph is classified by all others, from distances [N, N] of any power."""
+    """Accuracy of k-NN for each k < N, each graph classified by all others, from distances [N, N] of any power."""
     others = squares.astype(np.float32, copy=True)
     np.fill_diagonal(others, np.inf)
-    ks = tuple(min(k, len(codes) - 1) for k in ks)
-    votes = class_votes(others, codes, int(codes.max()) + 1, ks)
+    votes = class_votes(others, codes, int(codes.max()) + 1, tuple(ks))
     return (votes.round(9).argmax(2) == codes[:, None]).mean(0)
 
 
@@ -71,14 +70,15 @@ def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int
     ----------
     .. [1] R. Caruana et al., "Ensemble selection from libraries of models", ICML 2004.
     """
-    scores = {name: float(leave_one_out(square, codes).mean()) for name, square in squares.items()}
+    ks = [k for k in NEIGHBORS if k < len(codes)]
+    scores = {name: float(leave_one_out(square, codes, ks).mean()) for name, square in squares.items()}
     shortlist = sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]
     total = np.zeros_like(squares[shortlist[0]])
     added: list[str] = []
     best, length = -1.0, 0
     trail: list[tuple[str, float]] = []
     for _ in range(n_steps):
-        tried = [float(leave_one_out(total + squares[name], codes).mean()) for name in shortlist]
+        tried = [float(leave_one_out(total + squares[name], codes, ks).mean()) for name in shortlist]
         place = int(np.argmax(tried))
         added.append(shortlist[place])
         trail.append((shortlist[place], tried[place]))
@@ -87,6 +87,6 @@ def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int
             best, length = tried[place], len(added)
     weights = {name: added[:length].count(name) / length for name in dict.fromkeys(added[:length])}
     total = np.sum([weight * squares[name] for name, weight in weights.items()], axis=0)
-    accuracies = leave_one_out(total, codes)
-    k = int(accuracies.argmax())
-    return Choice(weights, best, float(accuracies[k]), NEIGHBORS[k], trail[:length], scores)
+    accuracies = leave_one_out(total, codes, ks)
+    place = int(accuracies.argmax())
+    return Choice(weights, best, float(accuracies[place]), ks[place], trail[:length], scores)

@@ -74,7 +74,9 @@ class _OnMetric(BaseEstimator):
     def to(self, device: Any) -> Any:
         """Moves metric and reference graphs to a device."""
         check_is_fitted(self, "curves_")
-        getattr(self.metric_, "estimator", self.metric_).to(device)
+        metric = getattr(self.metric_, "estimator", self.metric_)
+        if hasattr(metric, "to"):  # a GraphMetric makes its vectors on the CPU
+            metric.to(device)
         self.curves_ = self.curves_.to(device)
         return self
 
@@ -135,9 +137,14 @@ class _Neighbors(_OnMetric):
         check_is_fitted(self, "curves_")
         given = _converted(self.metric_, graphs)
         more = self.metric_.embed(given)
+        if y is None and given.y is None:
+            raise ValueError("no labels: pass y, or graphs that carry them (Data.y)")
         y = np.asarray(given.y if y is None else y)
+        y = y.astype(str) if y.dtype.kind == "O" else y
         if y.shape != (len(more),):
             raise ValueError(f"{len(more)} graphs, but labels of shape {y.shape}")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("labels must be finite, without NaN")
         if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
             raise ValueError(f"labels of type {y.dtype}, those of the reference graphs are {self.y_.dtype}")
         self.curves_ = Curves.concatenate([self.curves_, more])
@@ -153,7 +160,7 @@ class _Neighbors(_OnMetric):
         check_is_fitted(self, "curves_")
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         available = len(self.curves_) - (graphs is None)
-        if not 1 <= k <= available:
+        if not isinstance(k, (int, np.integer)) or not 1 <= k <= available:
             raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
         if graphs is None:
             return kneighbors(self.curves_, n_neighbors=k, device=_place(self.metric_, self.curves_))
@@ -167,8 +174,7 @@ class _Neighbors(_OnMetric):
         """
         check_is_fitted(self, "curves_")
         k, count = self.n_neighbors, len(self.curves_)
-        if k > count:
-            raise ValueError(f"n_neighbors={k}, but there are {count} graphs to choose from")
+        self._check_neighbors(count)
         curves = self.metric_.embed(graphs)
         where = _place(self.metric_, curves)
         distances, columns = kneighbors(curves, self.curves_, n_neighbors=min(k + 1, count), device=where)
@@ -257,7 +263,7 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
 
     Parameters
     ----------
-    metric : fitted SGML
+    metric : fitted SGML or GraphMetric
         Learned from classes, on these or other graphs. Freeze it (``sklearn.frozen.FrozenEstimator``) where
         scikit-learn makes copies, as in cross-validation.
     n_neighbors, weights

@@ -1,7 +1,8 @@
 """Measures as vectors: clouds of points become vectors, and the distance of two clouds is the length between them.
 
-Each embedding is fitted to the points of many clouds, without labels, and then takes any cloud. It looks at `points` to
-decide what is compared with what, and carries `carried` (the same points, or a linear image of them) into the vector.
+All embeddings have one form. A cloud fills S slots: slot s takes point i with share w[s, i], the shares of a slot add
+up to 1, and each point's shares to S / n. The vector lists the means of the slots, Σ_i w[s, i] x_i, divided by √S. So
+two clouds are compared slot by slot: d² = 1/S Σ_s |mean_s − mean'_s|². Embeddings differ in who goes where.
 """
 
 from __future__ import annotations
@@ -18,33 +19,50 @@ from .transport.measures import offsets
 _SAMPLE = 5000  # points that reference and axes are fitted to
 
 
-class Mean:
-    """The mean of the points: what all clouds with the same mean share. d² ≤ W2²."""
+class Embedding:
+    """What all of them share. Each is fitted to the points of many clouds, without labels, and then takes any cloud."""
 
-    name: ClassVar[str] = "mean"
+    name: ClassVar[str]
 
-    def fit(self, points: np.ndarray, rng: np.random.Generator) -> Mean:
+    def fit(self, points: np.ndarray, rng: np.random.Generator) -> Embedding:
+        """Learns what it needs from points [S, q]."""
         return self
 
-    def vectors(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, c] of clouds with equal masses, from points [S, q] and what is carried [S, c]."""
-        sums = np.add.reduceat(carried, offsets(sizes)[:-1], axis=0, dtype=np.float64)
-        return (sums / sizes[:, None]).astype(np.float32)
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        """How much of each slot each point of a cloud [n, q] has [slots, n]; rows add up to 1."""
+        raise NotImplementedError
 
-    def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Who is compared with whom [n, m]: everyone with everyone."""
-        return np.full((len(x), len(z)), 1.0 / (len(x) * len(z)))
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Vectors [G, slots q], float32, of clouds with equal masses, one after the other in points [S, q]."""
+        result = []
+        for start, end in pairwise(offsets(sizes)):
+            shares = self.shares(points[start:end])
+            result.append((shares @ points[start:end] / np.sqrt(len(shares))).ravel())
+        return np.array(result, dtype=np.float32)
 
     def arrays(self) -> dict[str, np.ndarray]:
+        """What was fitted."""
         return {}
 
 
-class Reference:
-    """Transport to a reference cloud: K points r_k; the vector lists, for each, the mean of the mass that it receives.
+class Mean(Embedding):
+    """The mean of the points: one slot for all."""
 
-    With the optimal plan π between reference and cloud (masses 1/K and 1/n, squared Euclidean cost) the vector is
-    √K · π X, so that d² = 1/K Σ_k |T(r_k) − T'(r_k)|²: the linearised Wasserstein distance. One small exact solve per
-    cloud, not per pair.
+    name = "mean"
+
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        return np.full((1, len(x)), 1.0 / len(x))
+
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        sums = np.add.reduceat(points, offsets(sizes)[:-1], axis=0, dtype=np.float64)
+        return (sums / sizes[:, None]).astype(np.float32)
+
+
+class Reference(Embedding):
+    """Transport to a reference cloud: one slot for each of its K points, filled by the optimal plan.
+
+    With the plan π between reference and cloud (masses 1/K and 1/n, squared Euclidean cost), w = K π: the linearised
+    Wasserstein distance. One small exact solve per cloud, not per pair.
 
     Parameters
     ----------
@@ -52,7 +70,7 @@ class Reference:
         K; fewer where there are fewer different points.
     """
 
-    name: ClassVar[str] = "reference transport"
+    name = "reference transport"
 
     def __init__(self, n_points: int = 32) -> None:
         self.n_points = n_points
@@ -74,47 +92,33 @@ class Reference:
         self.reference = np.asarray(means.cluster_centers_, dtype=np.float64)
         return self
 
-    def vectors(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, K c]."""
-        starts = offsets(sizes)
-        count = len(self.reference)
-        result = np.empty((len(sizes), count * carried.shape[1]), dtype=np.float32)
-        for i, (start, end) in enumerate(pairwise(starts)):
-            plan = self._coupling(points[start:end])
-            result[i] = (np.sqrt(count) * (plan @ carried[start:end])).ravel()
-        return result
-
-    def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Who is compared with whom [n, m]: those who go to the same reference point."""
-        return len(self.reference) * self._coupling(x).T @ self._coupling(z)
-
-    def _coupling(self, x: np.ndarray) -> np.ndarray:
-        """The optimal plan [K, n]; of several, always the same one, whatever the order of the points."""
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        """From the optimal plan; of several, always the same one, whatever the order of the points."""
         import ot
 
         count, n = len(self.reference), len(x)
         if n == 1:
-            return np.full((count, 1), 1.0 / count)
+            return np.ones((count, 1))
         order = np.lexsort(x.round(5).T)
         x = x[order].astype(np.float64)
         cost = (self.reference**2).sum(1)[:, None] + (x**2).sum(1) - 2.0 * self.reference @ x.T
         cost = np.maximum(cost, 0.0)
-        plan = np.empty((count, n))
-        plan[:, order] = ot.emd(
+        shares = np.empty((count, n))
+        shares[:, order] = count * ot.emd(
             np.full(count, 1.0 / count), np.full(n, 1.0 / n), cost / max(float(cost.max()), 1e-300),
             numItermax=1_000_000, center_dual=False, check_marginals=False,
         )  # fmt: skip
-        return plan
+        return shares
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"reference": self.reference}
 
 
-class Axes:
-    """Projected transport along principal axes: points in the order along each axis, averaged in cells of equal mass.
+class Axes(Embedding):
+    """Projected transport along principal axes: for each axis, cells of equal mass in the order along it are the slots.
 
     The curve of a cloud along an axis (see `transport.curves`) on a fixed grid. Points at the same place along an axis
-    are averaged, so the vector is a function of the cloud alone.
+    share their cells, so the vector is a function of the cloud alone.
 
     Parameters
     ----------
@@ -122,7 +126,7 @@ class Axes:
         How many axes, and how many cells along each.
     """
 
-    name: ClassVar[str] = "projected transport"
+    name = "projected transport"
 
     def __init__(self, n_axes: int = 8, n_cells: int = 16) -> None:
         self.n_axes = n_axes
@@ -135,37 +139,28 @@ class Axes:
         self.axes = vectors[:, ::-1][:, : self.n_axes].copy()
         return self
 
-    def vectors(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, n_axes n_cells c]."""
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        means = self._means(points, points, sizes)
+        return (means / np.sqrt(means.shape[1])).reshape(len(sizes), -1).astype(np.float32)
+
+    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Means of what is carried [S, c] in each slot of each cloud [G, slots, c]."""
         along = points.astype(np.float64) @ self.axes
-        order = np.empty(along.shape, dtype=np.int64)
         owner = np.repeat(np.arange(len(sizes)), sizes)
-        for k, column in enumerate(along.T):
-            order[:, k] = np.lexsort([column, owner])
-        result = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
-        _fill_cells(along, order, np.ascontiguousarray(carried, np.float32), offsets(sizes), self.n_cells, result)
-        return (result / np.sqrt(result.shape[1])).reshape(len(sizes), -1).astype(np.float32)
-
-    def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Who is compared with whom [n, m]: those in the same cell, averaged over the axes."""
-        pairs = zip((x @ self.axes).T, (z @ self.axes).T, strict=True)
-        plans = [self._cells(a).T @ self._cells(b) for a, b in pairs]
-        return np.mean(plans, axis=0) / self.n_cells
-
-    def _cells(self, along: np.ndarray) -> np.ndarray:
-        """How much of each cell each point fills [n_cells, n]; rows add up to 1."""
-        order, filled = np.argsort(along, kind="stable")[:, None], np.zeros((1, self.n_cells, len(along)))
-        _fill_cells(
-            along[:, None], order, np.eye(len(along), dtype=np.float32), np.array([0, len(along)]), self.n_cells, filled
-        )
-        return filled[0]
+        order = np.stack([np.lexsort([column, owner]) for column in along.T], axis=1)
+        means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
+        _fill_cells(along, order, np.ascontiguousarray(carried, np.float32), offsets(sizes), self.n_cells, means)
+        return means
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"axes": self.axes}
 
 
 @_parallel
-def _fill_cells(along, order, carried, starts, n_cells, result):
+def _fill_cells(along, order, carried, starts, n_cells, means):
     """Averages of what is carried [S, c] in each cell of each axis [G, axes n_cells, c].
 
     Points at one place along an axis, up to rounding, are one step of the walk, and each cell takes their mean.
@@ -190,18 +185,17 @@ def _fill_cells(along, order, carried, starts, n_cells, result):
                 while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)
                     share = (min((cell + 1) * n, end * n_cells) - max(cell * n, begin * n_cells)) / n
                     for j in range(len(mean)):
-                        result[g, k * n_cells + cell, j] += share * mean[j]
+                        means[g, k * n_cells + cell, j] += share * mean[j]
                     cell += 1
                 begin = end
 
 
-Embedding = Mean | Reference | Axes
-EMBEDDINGS: dict[str, Any] = {"mean": Mean, "reference": Reference, "axes": Axes}
+EMBEDDINGS: dict[str, type[Embedding]] = {"mean": Mean, "reference": Reference, "axes": Axes}
 
 
-def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray]) -> Embedding:
+def restore(kind: str, arrays: dict[str, np.ndarray]) -> Embedding:
     """The fitted embedding that `arrays` came from."""
-    embedding = EMBEDDINGS[kind](**options)
+    embedding: Any = EMBEDDINGS[kind]()
     for name, value in arrays.items():
         setattr(embedding, name, value)
     return embedding

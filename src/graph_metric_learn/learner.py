@@ -171,7 +171,8 @@ class SGML(TransformerMixin, BaseEstimator):
         of randomness for the batches."""
         self._check_options()
         y = check_classes(given, y)
-        rng = np.random.default_rng(_seed(self.random_state))
+        self.seed_ = draw_seed(self.random_state)
+        rng = np.random.default_rng(self.seed_)
         if not (self.warm_start and hasattr(self, "module_")):
             self._start(given, rng)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -186,7 +187,7 @@ class SGML(TransformerMixin, BaseEstimator):
         y = check_classes(given, y)
         self.classes_ = np.unique(np.concatenate([self.classes_, y]))
         codes = np.searchsorted(self.classes_, y)
-        rng = np.random.default_rng([_seed(self.random_state) or 0, len(self.history_.loss)])
+        rng = np.random.default_rng([self.seed_ or 0, len(self.history_.loss)])
         return self._train(given, codes, self.n_epochs if n_epochs is None else n_epochs, rng)
 
     def _start(self, given: Graphs, rng: np.random.Generator) -> None:
@@ -296,7 +297,7 @@ class SGML(TransformerMixin, BaseEstimator):
         params = self.get_params(deep=False)
         params["encoder"] = None if self.encoder is None else type(self.encoder).__name__
         params["loss"] = self.loss if isinstance(self.loss, str) else None
-        params["random_state"] = _seed(self.random_state)
+        params["random_state"] = self.seed_
         config = {
             "params": params,
             "features": self.features_.state(),
@@ -321,6 +322,7 @@ class SGML(TransformerMixin, BaseEstimator):
             ))  # fmt: skip
         params["encoder"] = encoder
         metric = cls(**params)
+        metric.seed_ = params["random_state"]
         metric.features_ = NodeFeatures.from_state(config["features"])
         metric.classes_ = np.array(config["classes"])
         metric.history_ = History(**config["history"])
@@ -392,7 +394,7 @@ def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
     return y
 
 
-def _seed(random_state: Any) -> int | None:
+def draw_seed(random_state: Any) -> int | None:
     """A seed for numpy's Generator; a generator or RandomState is asked for one."""
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return None if random_state is None else int(random_state)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from joblib import effective_n_jobs
 
 from .encoders import SGCN, propagate
 from .graphs import Graphs, as_graphs
@@ -38,9 +39,9 @@ def fit_many(
     Parameters
     ----------
     metrics : list of SGML
-        Fitted in place. They may differ in anything.
+        Fitted in place. They may differ in anything but the names of node features and labels.
     graphs : list of graphs, PyG dataset or Batch
-        See :func:`as_graphs`; converted once, by the names for node features of the first metric.
+        See :func:`as_graphs`; converted once.
     y : array [N], optional
         Class labels; taken from the graphs when None.
     subsets : list of index arrays, optional
@@ -51,7 +52,7 @@ def fit_many(
         after the other. "auto" takes a GPU, if there is one, from 2.5 metrics per core on. Afterwards each metric is
         where its own `device` says.
     n_jobs : int, optional
-        Threads on the CPU; as many as there are cores when None.
+        Threads on the CPU, as joblib counts them (−1: one per core); one per core when None.
 
     Returns
     -------
@@ -73,6 +74,8 @@ def fit_many(
         raise ValueError("fit_many needs a list of SGML metrics")
     if len({id(metric) for metric in metrics}) < len(metrics):
         raise ValueError("the same metric stands in the list twice: make copies with sklearn.base.clone")
+    if len({(metric.attribute, metric.label) for metric in metrics}) > 1:
+        raise ValueError("the metrics name node features or labels differently: fit them apart")
     given = as_graphs(graphs, attribute=metrics[0].attribute, label=metrics[0].label)
     y = check_classes(given, y)
     parts = [np.arange(len(given))] * len(metrics) if subsets is None else [_checked(s, len(given)) for s in subsets]
@@ -89,6 +92,8 @@ def fit_many(
 
 def _checked(subset: Any, count: int) -> np.ndarray:
     """Graph numbers from numbers or a mask."""
+    if np.size(subset) == 0:
+        raise ValueError("a subset is empty: a metric needs graphs of at least two classes")
     return np.atleast_1d(np.arange(count)[np.asarray(subset)])
 
 
@@ -96,7 +101,7 @@ def _fit_in_threads(
     metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], n_jobs: int | None
 ) -> None:
     """One metric per thread: the compiled training does not hold the interpreter."""
-    threads = min(len(metrics), n_jobs or os.cpu_count() or 1)
+    threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(m.fit, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
         try:

@@ -18,7 +18,7 @@ from .embeddings import EMBEDDINGS, Embedding, restore
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
 from .graphs.blocks import NodeBlocks, available_kinds
-from .learner import _seed, check_classes
+from .learner import check_classes, draw_seed
 from .persistence import load_model, save_model
 from .transport import pairwise_distances
 from .transport.curves import Curves
@@ -84,8 +84,7 @@ class Term:
 
     def vectors(self, blocks: dict[str, np.ndarray], sizes: np.ndarray) -> np.ndarray:
         """Vectors [G, d] whose squared distance is this term."""
-        points = self.points(blocks)
-        return np.float32(np.sqrt(self.weight)) * self.embedding.vectors(points, points, sizes)
+        return np.float32(np.sqrt(self.weight)) * self.embedding.vectors(self.points(blocks), sizes)
 
 
 class GraphMetric(TransformerMixin, BaseEstimator):
@@ -165,10 +164,12 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
         """
         began = time.perf_counter()
+        self._check_options()
         given = self._as_graphs(graphs)
         y = check_classes(given, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        rng = np.random.default_rng(_seed(self.random_state))
+        self.seed_ = draw_seed(self.random_state)
+        rng = np.random.default_rng(self.seed_)
         tried = self._recipes(given)
         names = list(dict.fromkeys(name for blocks in tried.values() for name in blocks))
         some = _stratified(codes, self.n_graphs, rng)
@@ -180,7 +181,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         for title, parts in tried.items():
             for kind in EMBEDDINGS if self.embedding == "auto" else [self.embedding]:
                 term = _fit_term(title, parts, kind, blocks, rng)
-                square = _squares(term.vectors(blocks, here.sizes))
+                vectors = term.vectors(blocks, here.sizes)
+                square = pairwise_distances(_as_curves(vectors), squared=True, device="cpu", progress=False)
                 mean = float(square.mean())
                 if mean > 1e-12:  # else it tells no two graphs apart
                     term.weight = 1.0 / mean
@@ -197,13 +199,20 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self.seconds_ = time.perf_counter() - began
         return self
 
-    def _recipes(self, given: Graphs) -> dict[str, list[str]]:
+    def _check_options(self) -> None:
+        for name, least in (("n_steps", 1), ("n_graphs", 4)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < least:
+                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
         if self.embedding not in ("auto", *EMBEDDINGS):
             known = ", ".join(map(repr, ("auto", *EMBEDDINGS)))
             raise ValueError(f"unknown embedding {self.embedding!r}: use one of {known}")
+        if len(self.features) == 0 or (isinstance(self.features, str) and self.features != "auto"):
+            raise ValueError(f'features must be "auto" or a list of blocks, got {self.features!r}')
+
+    def _recipes(self, given: Graphs) -> dict[str, list[str]]:
+        """Sets of blocks to choose from, by title."""
         if isinstance(self.features, str):
-            if self.features != "auto":
-                raise ValueError(f'features must be "auto" or a list of blocks, got {self.features!r}')
             return recipes(available_kinds(given))
         return {", ".join(self.features): list(self.features)}
 
@@ -228,8 +237,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
 
     def embed(self, graphs: Any) -> Curves:
         """The vectors as curves of one step: to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
-        vectors = torch.from_numpy(self.transform(graphs))
-        return Curves(vectors[:, None, :], np.ones(len(vectors), dtype=np.int64), None, numpy=True)
+        return _as_curves(self.transform(graphs))
 
     def pairwise_distances(self, graphs: Any, others: Any = None, *, squared: bool = False) -> np.ndarray:
         """Distances between graphs [N, N], or to other graphs [N, M]; float32."""
@@ -237,21 +245,24 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         return pairwise_distances(self.embed(graphs), v, squared=squared, progress=False)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are compared with which, and each node's share of what tells them apart."""
+        """Which nodes of two graphs are compared with which, and each node's share of the squared distance.
+
+        Nodes are compared that go into the same slots (see `embeddings`); what a slot adds to the squared distance is
+        shared among the nodes in it.
+        """
         check_is_fitted(self, "terms_")
         both = self._as_graphs([graph, other])
         blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(both), strict=True))
-        plans, costs = [], []
+        plan, source, target = 0.0, 0.0, 0.0
         for term in self.terms_:
-            x, z = np.split(term.points(blocks), both.offsets[1:2])
-            plan = term.embedding.plan(x.astype(float), z.astype(float))
-            plans.append(plan)
-            costs.append(term.weight * plan * ((x[:, None] - z[None]) ** 2).sum(2))
-        cost = np.sum(costs, axis=0)
-        plan = np.average(plans, axis=0, weights=[max(float(c.sum()), 1e-12) for c in costs])
-        whole = max(float(cost.sum()), np.finfo(np.float32).tiny)
+            x, z = np.split(term.points(blocks).astype(float), both.offsets[1:2])
+            left, right = term.embedding.shares(x), term.embedding.shares(z)
+            gaps = term.weight * ((left @ x - right @ z) ** 2).sum(1) / len(left)  # of each slot; adds up to the term
+            plan = plan + left.T @ right / len(left) / len(self.terms_)
+            source, target = source + gaps @ left, target + gaps @ right
+        whole = max(float(np.sum(source)), np.finfo(np.float32).tiny)
         distance = float(self.pairwise_distances([graph], [other])[0, 0])
-        return Explanation(distance, plan, cost.sum(1) / whole, cost.sum(0) / whole, both)
+        return Explanation(distance, np.asarray(plan), np.asarray(source) / whole, np.asarray(target) / whole, both)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -268,7 +279,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "terms_")
-        params = {**self.get_params(deep=False), "random_state": _seed(self.random_state)}
+        params = {**self.get_params(deep=False), "random_state": self.seed_}
         blocks, centres = self.blocks_.state()
         tensors = {f"blocks.{name}": value for name, value in centres.items()}
         terms = []
@@ -287,11 +298,12 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> GraphMetric:
         """The metric that `state` came from."""
         metric = cls(**config["params"])
+        metric.seed_ = config["params"]["random_state"]
         metric.blocks_ = NodeBlocks.from_state(config["blocks"], _inside(tensors, "blocks."))
         metric.terms_ = [
             Term(
                 term["title"], term["names"], tensors.get(f"basis{i}"), term["kind"],
-                restore(term["kind"], {}, _inside(tensors, f"term{i}.")), term["weight"],
+                restore(term["kind"], _inside(tensors, f"term{i}.")), term["weight"],
             )
             for i, term in enumerate(config["terms"])
         ]  # fmt: skip
@@ -316,17 +328,13 @@ def _fit_term(title: str, names: list[str], kind: str, blocks: dict[str, np.ndar
     return term
 
 
-def _squares(vectors: np.ndarray) -> np.ndarray:
-    """Squared distances [N, N], float32."""
-    centred = vectors - vectors.mean(0)
-    norms = (centred**2).sum(1)
-    squares = np.maximum(norms[:, None] + norms[None, :] - 2.0 * (centred @ centred.T), 0.0)
-    squares[squares < 1e-6 * norms.mean()] = 0.0  # copies: what is left is rounding
-    return squares
+def _as_curves(vectors: np.ndarray) -> Curves:
+    """Vectors [N, d] as curves of one step."""
+    return Curves(torch.from_numpy(vectors)[:, None, :], np.ones(len(vectors), dtype=np.int64), None, numpy=True)
 
 
 def _stratified(codes: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """At most so many indices, each class in its proportion."""
+    """At most so many indices, each class in its proportion, but no class below two, if it has them."""
     if len(codes) <= most:
         return np.arange(len(codes))
     shuffled = rng.permutation(len(codes))
@@ -334,6 +342,7 @@ def _stratified(codes: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
     for code in np.unique(codes):
         members = shuffled[codes[shuffled] == code]
         rank[members] = (np.arange(len(members)) + rng.random()) / len(members)
+        rank[members[:2]] = -1.0
     return np.sort(np.argsort(rank, kind="stable")[:most])
 
 

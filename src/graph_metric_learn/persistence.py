@@ -47,7 +47,7 @@ def save_model(
             raise ValueError(f"{path} exists and is not a model folder: choose another name")
     data = save({name: np.ascontiguousarray(value) for name, value in tensors.items()})
     head = {"format": FORMAT, "version": VERSION, "kind": kind, "sha256": hashlib.sha256(data).hexdigest()}
-    text = json.dumps({**head, "config": config}, indent=1, allow_nan=False)
+    text = json.dumps({**head, "config": config}, indent=1, allow_nan=False, default=_plain)
     path.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
@@ -65,6 +65,11 @@ def save_model(
         shutil.rmtree(new, ignore_errors=True)
         raise
     return path
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold for NumPy's numbers and for names like torch.device."""
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dict[str, Any], dict[str, np.ndarray]]:

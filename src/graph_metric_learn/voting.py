@@ -50,6 +50,8 @@ def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tu
     votes : ndarray [N, len(ks), n_classes]
         Adds up to k.
     """
+    if list(ks) != sorted(ks):
+        raise ValueError(f"ks must ascend, got {ks}")
     counts = np.minimum(np.array(ks, dtype=np.int64), distances.shape[1])
     votes = np.zeros((len(distances), len(ks), n_classes))
     _vote(np.ascontiguousarray(distances), codes.astype(np.int64), counts, votes)

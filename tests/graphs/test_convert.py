@@ -159,3 +159,13 @@ def test_a_graph_without_edges():
     assert isinstance(graphs, Graphs)
     assert graphs.sizes.tolist() == [3, 1]
     assert graphs.edges.shape == (2, 0)
+
+
+def test_a_graph_may_be_chosen_several_times():
+    given = as_graphs([nx.cycle_graph(3), nx.path_graph(4), nx.star_graph(2)])
+    chosen = given[[2, 0, 0, 1]]
+    assert chosen.sizes.tolist() == [3, 3, 3, 4]
+    assert chosen.degrees.tolist() == [2, 1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 1]
+    tails, heads = chosen.edges
+    owner = np.repeat(np.arange(4), chosen.sizes)
+    assert (owner[tails] == owner[heads]).all()

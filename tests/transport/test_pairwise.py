@@ -212,3 +212,22 @@ def test_progress_is_shown_when_asked(rng, capsys):
 def test_bad_input_gets_one_clear_error(call, words):
     with pytest.raises(ValueError, match=words):
         call([np.zeros((2, 2)), np.ones((3, 2))])
+
+
+def test_curves_refuse_what_depends_on_pairs(rng):
+    curves = gml.as_curves([rng.normal(size=(4, 2)), rng.normal(size=(3, 2))])
+    with pytest.raises(ValueError, match="give the clouds, not their curves"):
+        gml.pairwise_distances(curves, ties="optimal")
+    with pytest.raises(ValueError, match="unknown metric='nonsense'"):
+        gml.pairwise_distances(curves, metric="nonsense")
+
+
+def test_out_must_hold_distances(rng):
+    clouds = [rng.normal(size=(4, 2)), rng.normal(size=(3, 2))]
+    locked = np.zeros((2, 2))
+    locked.flags.writeable = False
+    for out in (np.zeros((2, 2), int), locked, np.zeros((3, 2))):
+        with pytest.raises(ValueError, match="out must be a writeable NumPy array"):
+            gml.pairwise_distances(clouds, out=out)
+    with pytest.raises(ValueError, match=r"n_neighbors=1\.5"):
+        gml.kneighbors(clouds, n_neighbors=1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -52,7 +53,8 @@ class PairwiseSystem(System):
             found there are not computed again, if it was written for the same graphs and parameters; else it is
             replaced.
         jobs : int or None
-            As joblib takes them: any of its backends, also one set by `joblib.parallel_config` around this call.
+            As joblib takes them: any of its backends with processes, also one set by `joblib.parallel_config` around
+            this call.
 
         Raises
         ------
@@ -162,6 +164,9 @@ def _value(system: PairwiseSystem, items: list[Any], i: int, j: int, start: int 
 @contextmanager
 def _strict() -> Iterator[None]:
     """Solvers' warnings are errors; one thread for products of small matrices (more only get in their way)."""
+    if threading.current_thread() is not threading.main_thread():  # what it sets is not a thread's own
+        yield
+        return
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("error", RuntimeWarning)

@@ -65,7 +65,7 @@ def write_page(records: Iterable[dict[str, Any]], out: str | Path) -> Path:
 def renew_summary(records: Iterable[dict[str, Any]], path: str | Path) -> None:
     """Puts the summary between the two marks of a Markdown file, in place of what is there."""
     path = Path(path)
-    before, begin, rest = path.read_text().partition(_BEGIN)
+    before, begin, rest = path.read_text(encoding="utf-8").partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
         raise ValueError(f"{path} has no lines {_BEGIN} and {_END} to put the summary between")
@@ -199,7 +199,7 @@ def _gpu_section(path: Path) -> list[Section]:
     """What `graph-metric-learn bench gpu` measured, if it was run."""
     if not path.is_file():
         return []
-    measured = json.loads(path.read_text())
+    measured = json.loads(path.read_text(encoding="utf-8"))
     rows = [["", "measured", "asked for"]]
     for target in measured["targets"]:
         limit = f"{'≤' if target['at_most'] else '≥'} {target['limit']:g}"

@@ -87,7 +87,8 @@ def choose_knn_left_out(distances: np.ndarray, y: np.ndarray, train: np.ndarray,
     (ENZYMES, BZR), these are each other's best neighbours.
     """
     codes = _codes(y)
-    scores = leave_one_out(distances[np.ix_(train, train)], codes[train], NEIGHBORS)
+    fewer = [k for k in NEIGHBORS if k < len(train)]
+    scores = leave_one_out(distances[np.ix_(train, train)], codes[train], fewer)
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
     return Choice({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))

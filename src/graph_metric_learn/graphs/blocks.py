@@ -66,6 +66,7 @@ class NodeBlocks(BaseEstimator):
             if any(_parse(name)[0] == kind for name in names)
         }
         self.names_ = list(names)
+        self.label_kind_ = _label_kind(given)
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, float] = {}
         for name, block in zip(self.names_, self._raw(given if sample is None else given[sample]), strict=True):
@@ -79,6 +80,8 @@ class NodeBlocks(BaseEstimator):
         """The blocks [S, q], float32, in the order of the names."""
         check_is_fitted(self, "names_")
         given = as_graphs(graphs)
+        if _label_kind(given) != self.label_kind_ and any(name.startswith("wl@") for name in self.names_):
+            raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
         return [
             (block - self.centres_[name]) * np.float32(self.scales_[name])
             for name, block in zip(self.names_, self._raw(given), strict=True)
@@ -106,6 +109,7 @@ class NodeBlocks(BaseEstimator):
         check_is_fitted(self, "names_")
         config = {
             "code_size": self.code_size, "kinds": self.kinds_, "names": self.names_, "scales": self.scales_,
+            "label_kind": self.label_kind_,
             "features": {kind: features.state() for kind, features in self.features_.items()},
         }  # fmt: skip
         return config, dict(self.centres_)
@@ -115,6 +119,7 @@ class NodeBlocks(BaseEstimator):
         """The transformer that `state` came from."""
         blocks = cls(config["code_size"])
         blocks.kinds_, blocks.names_, blocks.scales_ = config["kinds"], config["names"], config["scales"]
+        blocks.label_kind_ = config["label_kind"]
         blocks.features_ = {kind: NodeFeatures.from_state(state) for kind, state in config["features"].items()}
         blocks.centres_ = dict(arrays)
         return blocks
@@ -124,6 +129,14 @@ def available_kinds(graphs: Graphs) -> list[str]:
     """Kinds of blocks that these graphs can have."""
     kinds = ["attributes"] if graphs.x is not None else []
     return [*kinds, *(["labels"] if graphs.labels is not None else []), "degree", "wl"]
+
+
+def _label_kind(graphs: Graphs) -> str:
+    """What the labels of nodes are, in words: labels of another kind have other codes."""
+    if graphs.labels is None:
+        return "no labels"
+    kind = "strings" if graphs.labels.dtype.kind in "USO" else "whole numbers"
+    return f"{graphs.labels.shape[1]} label(s) each, {kind}"
 
 
 def _parse(name: str) -> tuple[str, int]:

@@ -59,12 +59,15 @@ class Graphs:
         return sparse.csr_array((ones, (self.edges[0], self.edges[1])), shape=(n, n))
 
     def __getitem__(self, which: Any) -> Graphs:
-        """The chosen graphs, by slice or array of indices."""
+        """The chosen graphs, by slice or array of indices; one may be chosen several times."""
         which = np.atleast_1d(np.arange(len(self))[which])
         rows = concatenated_ranges(self.offsets[which], self.sizes[which])
-        place = np.full(int(self.sizes.sum()), -1)
-        place[rows] = np.arange(len(rows))
-        kept = place[self.edges[:, place[self.edges[0]] >= 0]]
+        owner = np.searchsorted(self.offsets, self.edges[0], side="right") - 1
+        order = np.argsort(owner, kind="stable")
+        counts = np.bincount(owner, minlength=len(self))
+        chosen = order[concatenated_ranges(offsets(counts)[which], counts[which])]
+        shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts[which])
+        kept = self.edges[:, chosen] + shift
         return Graphs(
             self.sizes[which],
             kept[:, np.lexsort(kept[::-1])],

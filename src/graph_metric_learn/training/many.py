@@ -282,4 +282,5 @@ class _Models:
         theta = self.theta.cpu()
         for k, job in enumerate(self.jobs):
             job.module.theta.data.copy_(theta[k, : job.module.theta.shape[0]])
+        for job in self.jobs:
             check_finite(job.module)

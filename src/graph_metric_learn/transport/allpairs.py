@@ -92,10 +92,9 @@ def fill(
     precision: str = "float32", progress: bool | None = False,
 ) -> None:  # fmt: skip
     """Writes finish(squared distances) to `out` [N, M] in host memory, holding only a few blocks of it at a time."""
-    prepared, other = _prepared(u, v)
-    if _is_tiled(prepared, other):
+    if _is_tiled(u, v):
         with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
-            streaming.fill(Tiles(prepared, other, precision), out, finish, block_bytes, bar)
+            streaming.fill(Tiles(*_prepared(u, v), precision), out, finish, block_bytes, bar)
         return
     if v is not None:
         for rows, block in row_blocks(u, v, block_bytes, precision=precision, progress=progress):
@@ -112,10 +111,9 @@ def nearest(
 ) -> tuple[Tensor, Tensor]:
     """The k smallest squared distances of each curve of u and whose they are [N, k]; without v, not its own."""
     with torch.no_grad():
-        prepared, other = _prepared(u, v)
-        if _is_tiled(prepared, other):
+        if _is_tiled(u, v):
             with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
-                return streaming.nearest(Tiles(prepared, other, precision), k, block_bytes, bar)
+                return streaming.nearest(Tiles(*_prepared(u, v), precision), k, block_bytes, bar)
         best = u.values.new_empty(len(u), k)
         where = torch.empty(len(u), k, dtype=torch.int64, device=u.values.device)
         for rows, block in row_blocks(u, v, block_bytes, precision=precision, progress=progress):

@@ -65,7 +65,10 @@ def check_precision(precision: str) -> str:
 
 @contextmanager
 def products(precision: str = "float32") -> Iterator[None]:
-    """Matrix products of float32 numbers in this precision: torch's own settings are set aside and put back."""
+    """Matrix products of float32 numbers in this precision: torch's own settings are set aside and put back.
+
+    The settings belong to the process: while one thread computes in TF32, so do the GPU products of the others.
+    """
     wanted = "ieee" if precision == "float32" else "tf32"
     backends: list[Any] = [torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)]
     if not hasattr(backends[0], "fp32_precision"):  # torch < 2.9

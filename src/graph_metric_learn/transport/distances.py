@@ -49,7 +49,7 @@ def rpw_distance(
         Masses of the points, not negative, adding up to 1. Uniform when None.
     ties : {"canonical", "optimal", "first"}
         Which plan to take when points share a coordinate. "canonical" goes on by the other coordinates, a function of
-        the clouds alone and a metric; "optimal" takes the plan of least full cost, as in [1]_ (needs POT);
+        the clouds alone and a metric; "optimal" takes the plan of least full cost, as in [1]_;
         "first" goes by the order of the rows and so depends on it. Without ties they agree.
     order : float
         The exponent s >= 1 of the cost.

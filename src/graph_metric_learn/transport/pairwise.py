@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .allpairs import fill, nearest, pair_blocks, progress_bar, row_blocks, squared_distances
-from .curves import Curves, build_curves, resolve
+from .curves import METRICS, Curves, build_curves, resolve
 from .devices import check_precision, chosen_device
 from .directions import project
 from .distances import agree, optimal_costs, power
@@ -261,7 +261,7 @@ def kneighbors(
     check_precision(precision)
     u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, device)
     available = len(u) - 1 if v is None else len(v)
-    if not 1 <= n_neighbors <= available:
+    if not isinstance(n_neighbors, (int, np.integer)) or not 1 <= n_neighbors <= available:
         raise ValueError(f"n_neighbors={n_neighbors}, but there are {available} measures to choose from")
     size = _block_bytes(block_bytes, u)
     squares, indices = nearest(u, v, n_neighbors, size, precision=precision, progress=progress)
@@ -283,8 +283,8 @@ def _block_bytes(given: int | None, u: Curves) -> int:
 
 
 def _check_out(out: Any, shape: tuple[int, int]) -> None:
-    if not isinstance(out, np.ndarray) or out.shape != shape:
-        raise ValueError(f"out must be a NumPy array of shape {shape}")
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype.kind != "f" or not out.flags.writeable:
+        raise ValueError(f"out must be a writeable NumPy array of floating-point numbers of shape {shape}")
 
 
 def _both_sides(
@@ -298,6 +298,10 @@ def _both_sides(
     if any(isinstance(side, Curves) for side in given):
         if not all(isinstance(side, Curves) for side in given):
             raise ValueError("give curves on both sides or clouds on both sides")
+        if ties == "optimal":
+            raise ValueError('ties="optimal" depends on both measures of a pair: give the clouds, not their curves')
+        if metric not in METRICS:
+            raise ValueError(f"unknown metric={metric!r}: use one of {', '.join(map(repr, METRICS))}")
         if weights is not None or other_weights is not None or projections is not None:
             raise ValueError("weights and projections are part of curves already: give them to as_curves()")
         if others is not None and measures.values.shape[1:] != others.values.shape[1:]:

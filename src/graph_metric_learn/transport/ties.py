@@ -101,10 +101,8 @@ def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
 
 
 def _emd(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    try:
-        import ot
-    except ImportError:
-        raise ImportError('ties="optimal" needs POT: pip install graph-metric-learn[ot]') from None
+    import ot
+
     plan, log = ot.emd(a, b, cost, numItermax=10_000_000, log=True)
     if log["warning"] is not None:
         raise RuntimeError(f'ties="optimal": POT did not solve a block of {cost.shape} points: {log["warning"]}')
