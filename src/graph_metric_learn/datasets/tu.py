@@ -115,7 +115,7 @@ def load_tu(
     folders = _folders(root)
     source = _locate(name, folders)
     if source is None and not download:
-        raise ValueError(f"{_not_found(name, folders)}: put it there or pass root=")
+        raise ValueError(f"{_not_found(name, folders)}: put it there or name its folder with root= (--root)")
     texts = _download(name, folders, progress) if source is None else _read(source, name)
     tables = _parse(name, texts)
     arrays = {}
@@ -190,13 +190,13 @@ def _unzip(data: bytes, name: str) -> dict[str, bytes]:
 
 def _download(name: str, folders: list[Path], progress: bool | None) -> dict[str, bytes]:
     """Gets the zip, checks it, keeps it in the cache with its sha256 beside it, and returns its texts."""
-    advice = f"{_not_found(name, folders)}: get it by hand and put it there, or pass root="
+    advice = f"{_not_found(name, folders)}: get it by hand and put it there, or name its folder with root= (--root)"
     data = _fetch(f"{_BASE_URL}/{name}.zip", advice, progress)
     texts = _unzip(data, name)
     if name in _FINGERPRINTS and _fingerprint(texts) != _FINGERPRINTS[name]:
         raise ValueError(
             f"the {name}.zip downloaded from {_BASE_URL} does not hold the {name} we know: it is damaged or was "
-            "changed. To use it all the same, put it into a folder and pass root="
+            "changed. To use it all the same, put it into a folder and name that with root= (--root)"
         )
     digest = hashlib.sha256(data).hexdigest()
     path = folders[-1] / f"{name}.zip"
