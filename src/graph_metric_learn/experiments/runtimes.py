@@ -15,7 +15,7 @@ from ..learner import SGML
 from .records import Records
 from .settings import variant
 from .systems import baseline, dataset, missing_packages
-from .tables import Rows
+from .tables import Rows, shown_seconds
 
 # Seconds for all distances by WWL (depth 2) and FGW that the paper reports.
 PAPER_RIVALS = {
@@ -82,7 +82,7 @@ def runtime_rows(records: Iterable[dict[str, Any]]) -> Rows:
         ("all distances, FGW", "fgw", [PAPER_RIVALS[name][1] for name in PAPER]),
     ):
         numbers = [found[name][what] for name in PAPER]
-        rows.append([title, *("" if np.isnan(number) else f"{number:,.3g}" for number in numbers)])
+        rows.append([title, *map(shown_seconds, numbers)])
         rows.append(["— published", *(f"{number:,}" for number in published)])
     return rows
 

@@ -128,7 +128,7 @@ def seconds_rows(
         cells = []
         for task in tasks:
             found = table_entry(records, task, method, classifier, preset)
-            cells.append(found if isinstance(found, str) else f"{found.training + found.distances:.3g}")
+            cells.append(found if isinstance(found, str) else shown_seconds(found.training + found.distances))
         lines.append([TITLES.get(method, method), *cells])
     return lines
 
@@ -137,6 +137,17 @@ def _shown(number: tuple[float, float | None] | None) -> str:
     if number is None:
         return ""
     return f"{number[0]:.1f}" + ("" if number[1] is None else f" ± {number[1]:.1f}")
+
+
+def shown_seconds(number: float) -> str:
+    """Three digits; nothing for nan.
+
+    >>> shown_seconds(0.01234), shown_seconds(17500.4), shown_seconds(float("nan"))
+    ('0.0123', '17,500', '')
+    """
+    if np.isnan(number):
+        return ""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def markdown(rows: Rows) -> str:
