@@ -418,7 +418,8 @@ def test_a_failed_download_leaves_nothing_and_says_what_to_do(server, own_cache,
         monkeypatch.setattr(tu, "_BASE_URL", "http://127.0.0.1:9")
     if trouble == "no zip":
         server.files["/all/TOY.zip"] = b"<html>We have moved</html>"
-    words = r"TOY\.zip cannot be read" if trouble == "no zip" else r"get it by hand and put it there, or name its folder with root="
+    advice = r"get it by hand and put it there, or name its folder with root="
+    words = r"TOY\.zip cannot be read" if trouble == "no zip" else advice
     with pytest.raises(ValueError if trouble == "no zip" else OSError, match=words):
         load_tu("TOY")
     assert contents(own_cache) == []
