@@ -72,9 +72,3 @@ def test_no_gradient_to_weights_is_said_clearly(rng):
     a = torch.tensor([0.4, 0.6], dtype=torch.float64, requires_grad=True)
     with pytest.raises(ValueError, match="no gradient with respect to the weights"):
         gml.rpw_distance(x, x, a, ties="optimal")
-
-
-def test_a_missing_solver_is_named(rng, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "ot", None)
-    with pytest.raises(ImportError, match=r"graph-metric-learn\[ot\]"):
-        ties._emd(np.ones(2) / 2, np.ones(2) / 2, np.ones((2, 2)))
