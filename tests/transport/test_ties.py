@@ -5,7 +5,6 @@ import torch
 from hypothesis import given
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport import ties
 from helpers import KINDS, cloud_lists, least_plan_by_linear_programme, make_cloud, make_weights
 
 
