@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .transport.kernels import _parallel, prange
+from .transport.kernels import parallel, prange
 from .transport.measures import offsets
 
 _SAMPLE = 5000  # points that reference and axes are fitted to
@@ -159,7 +159,7 @@ class Axes(Embedding):
         return {"axes": self.axes}
 
 
-@_parallel
+@parallel
 def _fill_cells(along, order, carried, starts, n_cells, means):
     """Averages of what is carried [S, c] in each cell of each axis [G, axes n_cells, c].
 

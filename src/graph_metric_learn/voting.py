@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .transport.kernels import _parallel, prange
+from .transport.kernels import parallel, prange
 
 SAME = 1e-5  # relative difference up to which two float32 distances count as equal
 
@@ -58,7 +58,7 @@ def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tu
     return votes
 
 
-@_parallel
+@parallel
 def _vote(distances, codes, ks, votes):
     n_classes = votes.shape[2]
     for a in prange(distances.shape[0]):

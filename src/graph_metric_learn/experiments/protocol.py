@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
-from ..choosing import leave_one_out
+from ..choosing import NEIGHBORS, leave_one_out
 from ..voting import class_votes
 
-NEIGHBORS = (1, 2, 3, 5, 7)
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
 COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))

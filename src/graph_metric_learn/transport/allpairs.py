@@ -23,16 +23,13 @@ from . import streaming
 from .curves import Curves
 from .devices import products
 from .grids import cell_averages
-from .tiles import Tiles, by_size, groups
+from .tiles import NEAR, Tiles, by_size, groups
 from .walks import walk_pairs, walk_rows
 
 _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
 _FEW_ROWS = 4  # rows up to which walking beats gathering what a product needs
 _FEW = 2**16  # numbers up to which waking threads costs more than it saves
 _PAIRS = 2**21  # pairs walked between two updates of the progress bar
-# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1e-5 of the scale of the data
-# in float32) and the pair is walked.
-_NEAR = {torch.float32: 1e-3, torch.float64: 1e-6}
 
 
 def squared_distances(
@@ -217,7 +214,7 @@ class _Compiled:
         from . import kernels
 
         self.kernels = kernels
-        self.near = _NEAR[u.values.dtype]
+        self.near = NEAR["float32", u.values.dtype]
         self.width = u.values.shape[1] * u.values.shape[2]
         self.u = self._side(u)
         self.v = self.u if v is None else self._side(v)
@@ -267,7 +264,7 @@ class _Torch:
     """Blocks with gradients, on any device. Curves come sorted by size. See `tiles` for the same without gradients."""
 
     def __init__(self, u: Curves, v: Curves | None) -> None:
-        self.near = _NEAR[u.values.dtype]
+        self.near = NEAR["float32", u.values.dtype]
         self.u, self.v, self.same = u, u if v is None else v, v is None
         self.norms = squared_norms(u)
         self.norms2 = self.norms if v is None else squared_norms(v)

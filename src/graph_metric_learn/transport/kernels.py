@@ -19,7 +19,7 @@ _MATH = {"reassoc", "contract"}
 _lock = threading.Lock()
 
 
-def _parallel(function: Callable) -> Callable:
+def parallel(function: Callable) -> Callable:
     """Compiles with and without threads; `threads=False` is for work too small to wake them.
 
     One Python thread is let in at a time: not every threading layer can be shared.
@@ -100,7 +100,7 @@ def _sort_cloud(points, projections, lo, hi, canonical, order):
         k += 1
 
 
-@_parallel
+@parallel
 def sort_clouds(points, projections, starts, canonical, order):
     """Sort order of each cloud along each direction [S, M]; `starts` [G + 1]."""
     for g in prange(len(starts) - 1):
@@ -182,7 +182,7 @@ def small_pair(x, along_x, y, along_y, canonical, whole, half):
 # The kernels that walk listed curves take them direction by direction: values [M, S, c], ends [M, S].
 
 
-@_parallel
+@parallel
 def walk_one(us, ends, vs, fins, uniform, half, out):
     """∫ |u - v|^order for two single curves, direction by direction [M]."""
     for k in prange(len(us)):
@@ -204,7 +204,7 @@ def _square(us, ends, s, e, vs, fins, s2, e2, uniform):
     return total / len(us)
 
 
-@_parallel
+@parallel
 def walk_pairs(us, ends, starts, first, vs, fins, starts2, second, uniform, out):
     """Squared distances of the listed pairs [P]; starts [G + 1]."""
     for q in prange(len(first)):
@@ -212,7 +212,7 @@ def walk_pairs(us, ends, starts, first, vs, fins, starts2, second, uniform, out)
         out[q] = _square(us, ends, starts[i], starts[i + 1], vs, fins, starts2[j], starts2[j + 1], uniform)
 
 
-@_parallel
+@parallel
 def walk_block(us, ends, starts, vs, fins, starts2, rows, same, uniform, out):
     """Squared distances of the listed rows to all curves of the other side; starts [G + 1].
 
@@ -256,7 +256,7 @@ def plan_entries(ends, fins):
     return first[:count], second[:count], mass[:count]
 
 
-@_parallel
+@parallel
 def squared_norms(values, starts, sizes, out):
     """∫ |u|² summed over directions, for each curve of equal steps [G]."""
     for g in prange(len(sizes)):
@@ -291,7 +291,7 @@ def _average(values, start, m, n, sums, out):
             out[i * width + d] = sums[d]
 
 
-@_parallel
+@parallel
 def cell_averages(values, starts, sizes, n, out):
     """Means of curves of equal steps on n equal cells [B, n * D]; values [S, D]."""
     width = values.shape[1]
@@ -306,7 +306,7 @@ def cell_averages(values, starts, sizes, n, out):
             _average(values, starts[b], sizes[b], n, np.empty(width), out[b])
 
 
-@_parallel
+@parallel
 def cell_averages_weighted(values, ends, starts, sizes, n, out):
     """Means of curves with steps of any length on n equal cells, added to out [B, n, M, c]."""
     for b in prange(len(sizes)):
@@ -325,7 +325,7 @@ def cell_averages_weighted(values, ends, starts, sizes, n, out):
                         break
 
 
-@_parallel
+@parallel
 def finish(block, near, n, triangle, values, starts, sizes, norms, values2, starts2, sizes2, norms2):
     """Inner products of curves, one side of n steps, to squared distances, in place [A, B].
 
@@ -354,7 +354,7 @@ def finish(block, near, n, triangle, values, starts, sizes, norms, values2, star
                     block[a, b] = square / directions
 
 
-@_parallel
+@parallel
 def mirror(matrix):
     """Copies the part right of the diagonal to the left of it, tile by tile, and puts 0 on the diagonal."""
     n = len(matrix)
@@ -371,7 +371,7 @@ def mirror(matrix):
                     matrix[i, j] = matrix[j, i]
 
 
-@_parallel
+@parallel
 def permute(matrix, rows, cols):
     """matrix[i, j] = matrix[rows[i], cols[j]] in place."""
     n, m = matrix.shape
@@ -394,7 +394,7 @@ def permute(matrix, rows, cols):
             moved[i] = True
 
 
-@_parallel
+@parallel
 def smallest(distances, skip, best, where):
     """The k smallest entries of each row and their columns, ascending, equal ones by column; skip[row] is left out."""
     k = best.shape[1]

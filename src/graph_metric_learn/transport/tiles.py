@@ -22,9 +22,9 @@ from .devices import free_memory, products
 from .grids import cell_averages, has_kernels
 from .walks import walk_uniform
 
-# Where d² is below this share of |u|² + |v|², the product form has lost too many digits and the pair is walked.
-NEAR = {("float32", torch.float32): 1e-3, ("tf32", torch.float32): 1e-2}
-_NEAR_DOUBLE = 1e-6
+# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1e-5 of the scale of the data
+# in float32) and the pair is walked. By precision of the products and type of the curves.
+NEAR = {("float32", torch.float32): 1e-3, ("tf32", torch.float32): 1e-2, ("float32", torch.float64): 1e-6}
 _SHARE = 0.3  # of the free memory, for averages
 _HOST_BYTES = 2**28  # the same on the CPU
 _ROWS = 1024  # of a tile, searched for near pairs at a time
@@ -121,7 +121,7 @@ class Tiles:
         self.precision, self.same = precision, v is None
         self.rows = Side(u, parts)
         self.cols = self.rows if v is None else Side(v, parts)
-        near = NEAR[precision, u.values.dtype] if single else _NEAR_DOUBLE
+        near = NEAR[precision if single else "float32", u.values.dtype]
         # if d² <= near (|u|² + |v|²), then |v|² <= r² |u|²: a bound by |u|² alone finds all such pairs
         ratio = (1 + math.sqrt(1 - (1 - near) ** 2)) / (1 - near)
         self._bounds = (1.01 * near * (1 + ratio**2) * self.rows.norms).to(u.values.dtype)
