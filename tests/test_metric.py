@@ -76,6 +76,7 @@ def test_saved_and_loaded(tmp_path, data, metric):
     for loaded in (gml.GraphMetric.load(path), gml.load(path)):
         np.testing.assert_array_equal(loaded.transform(data[2]), metric.transform(data[2]))
         assert loaded.report_ == metric.report_
+        assert loaded.history_ == metric.history_
         np.testing.assert_array_equal(loaded.classes_, metric.classes_)
 
 
@@ -102,6 +103,63 @@ def test_what_is_asked_for_is_used(data):
     metric.fit(data[0], data[1])
     assert list(metric.choice_.scores) == ["reference transport of attributes@0, wl@1"]
     assert metric.blocks_.names_ == ["attributes@0", "wl@1"]
+
+
+def noisy(count=120, noise=10, seed=0):
+    """Graphs without edges whose class shows in one attribute of many."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(count) % 2
+    graphs = []
+    for code in y:
+        x = rng.normal(size=(6, noise + 1))
+        x[:, 0] = 1.5 * code + 0.5 * rng.normal(size=6)
+        x[:, 1:] += rng.normal(size=noise)  # what a graph has, and its class has not
+        graphs.append((np.zeros((6, 6)), x))
+    return graphs, y
+
+
+@pytest.fixture(scope="module")
+def learned():
+    graphs, y = noisy()
+    options = {"features": ["attributes@0"], "embedding": "reference", "random_state": 0}
+    return gml.GraphMetric(**options).fit(graphs, y), gml.GraphMetric(**options, learn=False).fit(graphs, y)
+
+
+def test_learning_finds_the_column_that_matters(learned):
+    metric, plain = learned
+    graphs, y = noisy()
+    test, truth = noisy(seed=1)
+    errors = [np.mean(y[m.pairwise_distances(test, graphs).argmin(1)] != truth) for m in (metric, plain)]
+    assert errors[0] < 0.6 * errors[1]
+    assert plain.history_ == []
+    kept = [stage for stage in metric.history_ if stage.kept]
+    assert kept[0].name == "weights of columns"
+    assert kept[0].learned > kept[0].unlearned
+    assert "learning kept: weights of columns +" in metric.report_
+
+
+def test_what_was_learned_is_saved(tmp_path, learned):
+    metric, _ = learned
+    test, _ = noisy(seed=1)
+    loaded = gml.load(metric.save(tmp_path / "m"))
+    np.testing.assert_array_equal(loaded.transform(test), metric.transform(test))
+    assert loaded.history_ == metric.history_
+
+
+def test_a_map_of_low_rank_is_applied_and_saved(tmp_path, data):
+    metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", learn=False, random_state=0)
+    metric.fit(data[0], data[1])
+    plain = metric.transform(data[2])
+    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(plain.shape[1], 2)))[0].astype(np.float32)
+    step = np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32)
+    metric.update_ = directions, step
+    mapped = metric.transform(data[2])
+    gap, mapped_gap = plain[0] - plain[1], mapped[0] - mapped[1]
+    inner = gap @ directions
+    wanted = gap @ gap - inner @ inner + np.sum((inner + inner @ step) ** 2)
+    assert mapped_gap @ mapped_gap == pytest.approx(wanted, rel=1e-4)
+    again = gml.load(metric.save(tmp_path / "m"))
+    np.testing.assert_array_equal(again.transform(data[2]), mapped)
 
 
 def test_explanations_add_up(data, metric):
@@ -176,6 +234,8 @@ def test_bad_input():
         gml.GraphMetric(embedding="best").fit(graphs, y)
     with pytest.raises(ValueError, match='features must be "auto" or a list'):
         gml.GraphMetric(features="labels").fit(graphs, y)
+    with pytest.raises(ValueError, match="embedding 'histogram' cannot take wl@1"):
+        gml.GraphMetric(features=["wl@1"], embedding="histogram").fit(graphs, y)
     with pytest.raises(ValueError, match="unknown block 'colour@1'"):
         gml.GraphMetric(features=["colour@1"]).fit(graphs, y)
     with pytest.raises(ValueError, match="all graphs look the same"):

@@ -1,8 +1,11 @@
 """Measures as vectors: clouds of points become vectors, and the distance of two clouds is the length between them.
 
-All embeddings have one form. A cloud fills S slots: slot s takes point i with share w[s, i], the shares of a slot add
-up to 1, and each point's shares to S / n. The vector lists the means of the slots, Σ_i w[s, i] x_i, divided by √S. So
-two clouds are compared slot by slot: d² = 1/S Σ_s |mean_s − mean'_s|². Embeddings differ in who goes where.
+Embeddings of points in space have one form. A cloud fills S slots: slot s takes point i with share w[s, i], the shares
+of a slot add up to 1, and each point's shares to S / n. The vector lists the means of the slots, Σ_i w[s, i] x_i,
+divided by √S. So two clouds are compared slot by slot: d² = 1/S Σ_s |mean_s − mean'_s|². Embeddings differ in who goes
+where.
+
+A histogram is for points that are equal or not, without anything in between.
 """
 
 from __future__ import annotations
@@ -12,17 +15,19 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from .transport.kernels import parallel, prange
 from .transport.measures import offsets
 
-_SAMPLE = 5000  # points that reference and axes are fitted to
+_SAMPLE = 3000  # points that reference and axes are fitted to
 
 
 class Embedding:
     """What all of them share. Each is fitted to the points of many clouds, without labels, and then takes any cloud."""
 
     name: ClassVar[str]
+    takes_columns: ClassVar[bool] = False  # of 0 and 1, sparse, instead of points in space
 
     def fit(self, points: np.ndarray, rng: np.random.Generator) -> Embedding:
         """Learns what it needs from points [S, q]."""
@@ -33,12 +38,34 @@ class Embedding:
         raise NotImplementedError
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, slots q], float32, of clouds with equal masses, one after the other in points [S, q]."""
+        """Vectors of clouds with equal masses, one after the other in points [S, q].
+
+        Parameters
+        ----------
+        points : ndarray [S, q]
+            Of all clouds.
+        sizes : ndarray [G]
+            How many each cloud has.
+
+        Returns
+        -------
+        vectors : ndarray [G, slots, q], float32
+        """
         result = []
         for start, end in pairwise(offsets(sizes)):
             shares = self.shares(points[start:end])
-            result.append((shares @ points[start:end] / np.sqrt(len(shares))).ravel())
+            result.append(shares @ points[start:end] / np.sqrt(len(shares)))
         return np.array(result, dtype=np.float32)
+
+    def compare(self, x: Any, z: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How two clouds [n, q], [m, q] are compared: the plan [n, m], and what each point adds to d² [n], [m].
+
+        Points are compared that go into the same slots; what a slot adds to d² is shared among the points in it. With
+        weights [q] of the columns in d².
+        """
+        left, right = self.shares(x), self.shares(z)
+        adds = (left @ x - right @ z) ** 2 @ weights / len(left)
+        return left.T @ right / len(left), adds @ left, adds @ right
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted."""
@@ -55,7 +82,7 @@ class Mean(Embedding):
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         sums = np.add.reduceat(points, offsets(sizes)[:-1], axis=0, dtype=np.float64)
-        return (sums / sizes[:, None]).astype(np.float32)
+        return (sums / sizes[:, None]).astype(np.float32)[:, None, :]
 
 
 class Reference(Embedding):
@@ -144,7 +171,7 @@ class Axes(Embedding):
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         means = self._means(points, points, sizes)
-        return (means / np.sqrt(means.shape[1])).reshape(len(sizes), -1).astype(np.float32)
+        return (means / np.sqrt(means.shape[1])).astype(np.float32)
 
     def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Means of what is carried [S, c] in each slot of each cloud [G, slots, c]."""
@@ -157,6 +184,42 @@ class Axes(Embedding):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"axes": self.axes}
+
+
+class Histogram(Embedding):
+    """Roots of the masses of the columns: the distance is that of Hellinger, d² = Σ_c (√p_c − √p'_c)².
+
+    For points that are one of many things, such as trees: sparse rows with a 1 in one column (or in one column of each
+    of several blocks). Rare things weigh more than in a distance of the masses themselves.
+    """
+
+    name = "histogram"
+    takes_columns = True
+
+    def vectors(self, points: Any, sizes: np.ndarray) -> np.ndarray:
+        starts = offsets(sizes)
+        members = sparse.csr_array(
+            (np.repeat(1.0 / sizes, sizes), np.arange(starts[-1]), starts), shape=(len(sizes), starts[-1])
+        )
+        return np.sqrt((members @ points).toarray()).astype(np.float32)[:, None, :]
+
+    def compare(self, x: Any, z: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Points are compared with those in the same column, as far as masses reach; the rest with all of the rest."""
+        n, m = x.shape[0], z.shape[0]
+        mass, mass_z = np.asarray(x.sum(0)) / n, np.asarray(z.sum(0)) / m
+        adds = weights * (np.sqrt(mass) - np.sqrt(mass_z)) ** 2
+        both = (mass > 0) & (mass_z > 0)
+        common = np.where(both, np.minimum(mass, mass_z), 0.0)
+        inside, inside_z = np.zeros(len(mass)), np.zeros(len(mass))
+        np.divide(1.0, n * mass, out=inside, where=mass > 0)
+        np.divide(1.0, m * mass_z, out=inside_z, where=mass_z > 0)
+        blocks = x.sum() / n
+        plan = ((x * (inside * common)) @ (z * inside_z).T).toarray() / blocks
+        rest, rest_z = 1.0 / n - plan.sum(1), 1.0 / m - plan.sum(0)
+        if rest.sum() > 1e-12:
+            plan = plan + np.outer(rest, rest_z) / rest.sum()
+        source = x @ (inside * adds) + adds[mass == 0].sum() / n  # what only the other has counts for all
+        return plan, source, z @ (inside_z * adds) + adds[mass_z == 0].sum() / m
 
 
 @parallel
@@ -190,7 +253,7 @@ def _fill_cells(along, order, carried, starts, n_cells, means):
                 begin = end
 
 
-EMBEDDINGS: dict[str, type[Embedding]] = {"mean": Mean, "reference": Reference, "axes": Axes}
+EMBEDDINGS: dict[str, type[Embedding]] = {"mean": Mean, "reference": Reference, "axes": Axes, "histogram": Histogram}
 
 
 def restore(kind: str, arrays: dict[str, np.ndarray]) -> Embedding:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,96 +11,51 @@ import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .choosing import Choice, choose
-from .embeddings import EMBEDDINGS, Embedding, restore
+from .choosing import NEIGHBORS, Choice, choose, leave_one_out
+from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
 from .graphs.blocks import NodeBlocks, available_kinds
 from .learner import check_classes, draw_seed
+from .learning import (
+    GroupWeights,
+    LowRank,
+    Neighborhoods,
+    Stage,
+    group_squares,
+    learn,
+    principal_directions,
+    side_by_side,
+)
 from .persistence import load_model, save_model
+from .terms import Blocks, Term, embeddings_for, inside, recipes
 from .transport import pairwise_distances
 from .transport.curves import Curves
 
-_COLUMNS = 64  # more node features than this are reduced to their principal components
-
-
-def recipes(kinds: Sequence[str]) -> dict[str, list[str]]:
-    """Sets of blocks worth trying for graphs with these kinds of node information, by a name to read.
-
-    >>> list(recipes(["labels", "degree", "wl"]))[:3]
-    ['labels', 'labels, hops 0–1', 'labels, hops 0–2']
-    """
-    own = [kind for kind in kinds if kind in ("attributes", "labels")] or ["degree"]
-    title = " and ".join(own)
-
-    def hops(bases: list[str], last: int) -> list[str]:
-        return [f"{base}@{hop}" for base in bases for hop in range(last + 1)]
-
-    found = {title: hops(own, 0)}
-    for last in (1, 2, 4):
-        found[f"{title}, hops 0–{last}"] = hops(own, last)
-    if len(own) == 2:
-        found |= {"attributes": hops(own[:1], 0), "attributes, hops 0–2": hops(own[:1], 2)}
-    if own != ["degree"]:
-        found["degrees, hops 0–1"] = hops(["degree"], 1)
-    for last in (1, 2, 3):
-        found[f"WL codes 0–{last}"] = hops(["wl"], last)
-    found[f"{title} + WL codes 1–2"] = [*hops(own, 0), "wl@1", "wl@2"]
-    found[f"{title}, hops 0–2 + WL codes 1–2"] = [*hops(own, 2), "wl@1", "wl@2"]
-    return found
-
-
-@dataclass
-class Term:
-    """One part of the squared distance: some blocks of node features, through one embedding.
-
-    Attributes
-    ----------
-    title : str
-        For people.
-    names : list of str
-        The blocks.
-    basis : ndarray [Q, q] or None
-        Principal components of the blocks side by side, where there are many columns.
-    kind, embedding
-        Which embedding, by its name and fitted.
-    weight : float
-        Factor of its squared distance, so that d² = Σ weight · d²(embedding).
-    """
-
-    title: str
-    names: list[str]
-    basis: np.ndarray | None
-    kind: str
-    embedding: Embedding
-    weight: float = 1.0
-
-    def points(self, blocks: dict[str, np.ndarray]) -> np.ndarray:
-        """Node features [S, q]."""
-        joined = np.concatenate([blocks[name] for name in self.names], axis=1) / np.float32(np.sqrt(len(self.names)))
-        return joined if self.basis is None else joined @ self.basis
-
-    def vectors(self, blocks: dict[str, np.ndarray], sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, d] whose squared distance is this term."""
-        return np.float32(np.sqrt(self.weight)) * self.embedding.vectors(self.points(blocks), sizes)
+_LEARNED_ON = 600  # graphs at most: pairs of them are what learning takes its time for
+_RANK = 16  # of the map that is learned last
 
 
 class GraphMetric(TransformerMixin, BaseEstimator):
     """A distance between graphs, chosen and weighted by the training graphs themselves. No options needed.
 
-    Nodes are described by blocks of features (attributes, labels, degrees at several hops, codes of
-    Weisfeiler-Lehman labels); a graph is the cloud of its nodes; a cloud becomes a vector (its mean, transport to a
-    reference cloud, or projected transport along principal axes); the squared distance is a weighted sum over a few
-    such vectors. Which ones, and with which weights, is decided by leave-one-out neighbours among the training graphs.
+    Nodes are described by blocks of features (attributes, labels, degrees, structure at several hops, the trees around
+    them); a graph is the cloud of its nodes; a cloud becomes a vector (its mean, transport to a reference cloud,
+    projected transport along principal axes, a histogram); the squared distance is a weighted sum over a few such
+    vectors. Which ones, and with which weights, is decided by leave-one-out neighbours among the training graphs. Then
+    weights of blocks, weights of columns and a map of low rank are learned, in this order, and each is kept only if it
+    classifies graphs better that it was not learned from.
 
     Parameters
     ----------
     features : "auto" or list of str
         Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses.
-    embedding : {"auto", "mean", "reference", "axes"}
-        How a cloud becomes a vector; "auto" chooses.
+    embedding : {"auto", "mean", "reference", "axes", "histogram"}
+        How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
     n_steps : int
         Steps in which the sum is built, see :func:`choosing.choose`; 1 chooses the best part alone.
+    learn : bool
+        Whether to try learning, after the choice.
     n_graphs : int
         How many training graphs the choice is made on at most.
     random_state : int, numpy.random.Generator or None
@@ -116,6 +69,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         The parts of the distance.
     choice_ : Choice
         Scores of all candidates, and the path to the chosen sum.
+    history_ : list of Stage
+        What learning was tried, and what was kept.
     report_ : str
         The same in a sentence.
     classes_ : ndarray
@@ -138,6 +93,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         features: Any = "auto",
         embedding: str = "auto",
         n_steps: int = 8,
+        learn: bool = True,
         n_graphs: int = 1500,
         random_state: Any = None,
         attribute: str = "x",
@@ -146,6 +102,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self.features = features
         self.embedding = embedding
         self.n_steps = n_steps
+        self.learn = learn
         self.n_graphs = n_graphs
         self.random_state = random_state
         self.attribute = attribute
@@ -170,7 +127,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
-        tried = self._recipes(given)
+        tried = self._tried(given)
         names = list(dict.fromkeys(name for blocks in tried.values() for name in blocks))
         some = _stratified(codes, self.n_graphs, rng)
         self.blocks_ = NodeBlocks().fit(given, names, sample=some)
@@ -179,25 +136,76 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         candidates: dict[str, Term] = {}
         squares: dict[str, np.ndarray] = {}
         for title, parts in tried.items():
-            for kind in EMBEDDINGS if self.embedding == "auto" else [self.embedding]:
-                term = _fit_term(title, parts, kind, blocks, rng)
-                vectors = term.vectors(blocks, here.sizes)
-                square = pairwise_distances(_as_curves(vectors), squared=True, device="cpu", progress=False)
+            for kind in embeddings_for(parts, self.embedding):
+                term = Term.fit(title, parts, kind, blocks, rng)
+                square = _squares([term.vectors(blocks, here.sizes)])
                 mean = float(square.mean())
                 if mean > 1e-12:  # else it tells no two graphs apart
                     term.weight = 1.0 / mean
-                    key = f"{term.embedding.name} of {title}"
-                    candidates[key], squares[key] = term, square / np.float32(mean)
+                    candidates[term.name], squares[term.name] = term, square / np.float32(mean)
         if not candidates:
             raise ValueError("all graphs look the same: no block of node features tells any two apart")
         self.choice_ = choose(squares, codes[some], n_steps=self.n_steps)
         self.terms_ = [candidates[key] for key in self.choice_.weights]
         for term, weight in zip(self.terms_, self.choice_.weights.values(), strict=True):
             term.weight *= weight
+        self.history_, self.update_ = [], None
+        if self.learn:
+            fewer = _stratified(codes[some], _LEARNED_ON, rng)
+            rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(here)), here.sizes), fewer))
+            theirs = {name: block[rows] for name, block in blocks.items()}
+            self._learn(theirs, here.sizes[fewer], codes[some][fewer], rng)
         used = list(dict.fromkeys(name for term in self.terms_ for name in term.names))
         self.blocks_ = NodeBlocks().fit(given, used, sample=some)
         self.seconds_ = time.perf_counter() - began
         return self
+
+    def _learn(self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
+        """Weights of blocks, then of columns, then a map of low rank; each where it helps."""
+        columns, owners = zip(*(term.column_groups(blocks) for term in self.terms_), strict=True)
+        groups = side_by_side(columns)
+        vectors, around, parts = self._pairs(blocks, sizes, codes, groups, rng)
+        for name, owner in (
+            ("weights of blocks", np.concatenate(side_by_side(owners))),
+            ("weights of columns", np.arange(parts.shape[2])),
+        ):
+            if owner.max() > 0:
+                found, stage = learn(name, GroupWeights.joined(parts, owner), around)
+                self.history_.append(stage)
+                if stage.kept:
+                    for term, group in zip(self.terms_, groups, strict=True):
+                        term.weight_columns(np.exp(found)[owner][group])
+                    stage.refreshed = self._refresh(blocks, sizes, codes, rng)
+                    vectors, around, parts = self._pairs(blocks, sizes, codes, groups, rng)
+        flat = np.concatenate([value.reshape(len(sizes), -1) for value in vectors], axis=1)
+        directions = principal_directions(flat, min(_RANK, len(sizes) // 4))
+        places = flat @ directions
+        model = LowRank(parts.sum(2), places[:, None, :] - places[around.near])
+        found, stage = learn("a map of low rank", model, around)
+        self.history_.append(stage)
+        if stage.kept:
+            self.update_ = directions, found.reshape(model.rank, model.rank).astype(np.float32)
+
+    def _pairs(
+        self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, groups: list[np.ndarray], rng: np.random.Generator
+    ) -> tuple[list[np.ndarray], Neighborhoods, np.ndarray]:
+        """Vectors of the terms, pairs of near graphs, and their squared distances by groups of columns."""
+        vectors = [term.vectors(blocks, sizes) for term in self.terms_]
+        around = Neighborhoods.of(_squares(vectors), codes, rng)
+        return vectors, around, group_squares(vectors, groups, around.near)
+
+    def _refresh(self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> bool:
+        """Couplings made anew with the learned weights, unless the old ones classify better."""
+        refreshed = [term if term.embedding.takes_columns else term.refreshed(blocks, rng) for term in self.terms_]
+        ks = [k for k in NEIGHBORS if k < len(codes)]
+        held, anew = (
+            leave_one_out(_squares([term.vectors(blocks, sizes) for term in terms]), codes, ks).mean()
+            for terms in (self.terms_, refreshed)
+        )
+        if anew < held:
+            return False
+        self.terms_ = refreshed
+        return True
 
     def _check_options(self) -> None:
         for name, least in (("n_steps", 1), ("n_graphs", 4)):
@@ -210,11 +218,14 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         if len(self.features) == 0 or (isinstance(self.features, str) and self.features != "auto"):
             raise ValueError(f'features must be "auto" or a list of blocks, got {self.features!r}')
 
-    def _recipes(self, given: Graphs) -> dict[str, list[str]]:
+    def _tried(self, given: Graphs) -> dict[str, list[str]]:
         """Sets of blocks to choose from, by title."""
         if isinstance(self.features, str):
             return recipes(available_kinds(given))
-        return {", ".join(self.features): list(self.features)}
+        names = list(self.features)
+        if not embeddings_for(names, self.embedding):
+            raise ValueError(f"embedding {self.embedding!r} cannot take {', '.join(names)}")
+        return {", ".join(names): names}
 
     @property
     def report_(self) -> str:
@@ -224,7 +235,11 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         parts = [f"{name} ({100 * weight:.0f} %)" for name, weight in choice.weights.items()]
         text = f"chose {' + '.join(parts) if len(parts) > 1 else next(iter(choice.weights))}"
         text += f" out of {len(choice.scores)} candidates; leave-one-out accuracy {100 * choice.accuracy:.1f} % "
-        return text + f"with k = {choice.n_neighbors} ({len(self.classes_)} classes, {self.seconds_:.1f} s)"
+        text += f"with k = {choice.n_neighbors} ({len(self.classes_)} classes, {self.seconds_:.1f} s)"
+        kept = [f"{stage.name} {100 * (stage.learned - stage.unlearned):+.1f}" for stage in self.history_ if stage.kept]
+        if kept:
+            return f"{text}; learning kept: {', '.join(kept)} points on graphs held out"
+        return f"{text}; learning tried and not kept: no gain on graphs held out" if self.history_ else text
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
@@ -233,7 +248,12 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "terms_")
         given = self._as_graphs(graphs)
         blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
-        return np.concatenate([term.vectors(blocks, given.sizes) for term in self.terms_], axis=1)
+        vectors = [term.vectors(blocks, given.sizes).reshape(len(given), -1) for term in self.terms_]
+        flat = np.concatenate(vectors, axis=1)
+        if self.update_ is not None:
+            directions, step = self.update_
+            flat += flat @ directions @ step @ directions.T
+        return flat
 
     def embed(self, graphs: Any) -> Curves:
         """The vectors as curves of one step: to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
@@ -247,19 +267,17 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance.
 
-        Nodes are compared that go into the same slots (see `embeddings`); what a slot adds to the squared distance is
-        shared among the nodes in it.
+        See :meth:`Embedding.compare`, for each term. A map of low rank mixes what the terms say: it counts in the
+        distance, but not in the shares of the nodes.
         """
         check_is_fitted(self, "terms_")
         both = self._as_graphs([graph, other])
         blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(both), strict=True))
         plan, source, target = 0.0, 0.0, 0.0
         for term in self.terms_:
-            x, z = np.split(term.points(blocks).astype(float), both.offsets[1:2])
-            left, right = term.embedding.shares(x), term.embedding.shares(z)
-            gaps = term.weight * ((left @ x - right @ z) ** 2).sum(1) / len(left)  # of each slot; adds up to the term
-            plan = plan + left.T @ right / len(left) / len(self.terms_)
-            source, target = source + gaps @ left, target + gaps @ right
+            part, adds, adds_other = term.compare(blocks, int(both.sizes[0]))
+            plan = plan + part / len(self.terms_)
+            source, target = source + adds, target + adds_other
         whole = max(float(np.sum(source)), np.finfo(np.float32).tiny)
         distance = float(self.pairwise_distances([graph], [other])[0, 0])
         return Explanation(distance, np.asarray(plan), np.asarray(source) / whole, np.asarray(target) / whole, both)
@@ -284,13 +302,14 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         tensors = {f"blocks.{name}": value for name, value in centres.items()}
         terms = []
         for i, term in enumerate(self.terms_):
-            terms.append({"title": term.title, "names": term.names, "kind": term.kind, "weight": term.weight})
-            tensors |= {f"term{i}.{name}": value for name, value in term.embedding.arrays().items()}
-            if term.basis is not None:
-                tensors[f"basis{i}"] = term.basis
+            state, arrays = term.state()
+            terms.append(state)
+            tensors |= {f"term{i}.{name}": value for name, value in arrays.items()}
+        if self.update_ is not None:
+            tensors["update.directions"], tensors["update.step"] = self.update_
         config = {
             "params": params, "blocks": blocks, "terms": terms, "classes": self.classes_.tolist(),
-            "choice": vars(self.choice_), "seconds": self.seconds_,
+            "choice": vars(self.choice_), "history": [vars(stage) for stage in self.history_], "seconds": self.seconds_,
         }  # fmt: skip
         return config, tensors
 
@@ -299,14 +318,11 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """The metric that `state` came from."""
         metric = cls(**config["params"])
         metric.seed_ = config["params"]["random_state"]
-        metric.blocks_ = NodeBlocks.from_state(config["blocks"], _inside(tensors, "blocks."))
-        metric.terms_ = [
-            Term(
-                term["title"], term["names"], tensors.get(f"basis{i}"), term["kind"],
-                restore(term["kind"], _inside(tensors, f"term{i}.")), term["weight"],
-            )
-            for i, term in enumerate(config["terms"])
-        ]  # fmt: skip
+        metric.blocks_ = NodeBlocks.from_state(config["blocks"], inside(tensors, "blocks."))
+        metric.terms_ = [Term.from_state(term, inside(tensors, f"term{i}.")) for i, term in enumerate(config["terms"])]
+        update = inside(tensors, "update.")
+        metric.update_ = (update["directions"], update["step"]) if update else None
+        metric.history_ = [Stage(**stage) for stage in config["history"]]
         metric.classes_ = np.array(config["classes"])
         metric.choice_ = Choice(**config["choice"])
         metric.seconds_ = config["seconds"]
@@ -316,16 +332,13 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         return as_graphs(graphs, attribute=self.attribute, label=self.label)
 
 
-def _fit_term(title: str, names: list[str], kind: str, blocks: dict[str, np.ndarray], rng: np.random.Generator) -> Term:
-    """A term fitted to the nodes of the blocks."""
-    term = Term(title, names, None, kind, EMBEDDINGS[kind]())
-    points = term.points(blocks)
-    if points.shape[1] > _COLUMNS:
-        _, vectors = np.linalg.eigh((points.T @ points).astype(np.float64))  # blocks are centred
-        term.basis = np.ascontiguousarray(vectors[:, ::-1][:, :_COLUMNS], dtype=np.float32)
-        points = points @ term.basis
-    term.embedding.fit(points, rng)
-    return term
+def _squares(vectors: list[np.ndarray]) -> np.ndarray:
+    """Squared distances [N, N] between vectors [N, slots, q], added up over the list."""
+    parts = [
+        pairwise_distances(_as_curves(part.reshape(len(part), -1)), squared=True, device="cpu", progress=False)
+        for part in vectors
+    ]
+    return np.sum(parts, axis=0)
 
 
 def _as_curves(vectors: np.ndarray) -> Curves:
@@ -344,7 +357,3 @@ def _stratified(codes: np.ndarray, most: int, rng: np.random.Generator) -> np.nd
         rank[members] = (np.arange(len(members)) + rng.random()) / len(members)
         rank[members[:2]] = -1.0
     return np.sort(np.argsort(rank, kind="stable")[:most])
-
-
-def _inside(tensors: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -7,7 +7,7 @@ from graph_metric_learn.graphs.blocks import NodeBlocks, available_kinds
 from graph_metric_learn.graphs.propagation import propagate
 from graph_zoo import zoo
 
-NAMES = ["attributes@0", "attributes@2", "degree@0", "degree@1", "wl@0", "wl@2"]
+NAMES = ["attributes@0", "attributes@2", "degree@0", "degree@1", "structure@1", "size@0", "wl@0", "wl@2"]
 
 
 def test_blocks_are_centred_and_of_unit_mean_square():
@@ -66,7 +66,7 @@ def test_huge_degrees_share_columns():
 
 def test_what_graphs_can_have_and_what_is_asked_for():
     given = as_graphs([nx.path_graph(3)])
-    assert available_kinds(given) == ["degree", "wl"]
+    assert available_kinds(given) == ["degree", "structure", "size", "wl", "trees"]
     with pytest.raises(ValueError, match="'labels@0', but the nodes of the graphs carry no labels"):
         NodeBlocks().fit(given, ["labels@0"])
     with pytest.raises(ValueError, match="unknown block 'wl'"):
@@ -77,3 +77,23 @@ def test_a_block_that_never_varies_says_nothing():
     ring = nx.cycle_graph(6)
     (block,) = NodeBlocks().fit([ring], ["degree@0"]).transform([ring])
     assert (block == 0).all()
+
+
+def test_columns_of_different_units_weigh_the_same():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    (block,) = NodeBlocks().fit(pairs, ["structure@0"]).transform(pairs)
+    spread = (block**2).mean(0)
+    np.testing.assert_allclose(spread[spread > 0], 1 / np.sum(spread > 0), rtol=1e-4)
+
+
+def test_trees_have_one_column_each():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    fitted = NodeBlocks(n_columns=4096).fit(pairs, ["trees@1", "wl@1"])
+    trees, codes = fitted.transform(pairs)
+    assert trees.shape == (len(codes), 4096)
+    assert (trees.sum(1) == 1).all()
+    _, by_code = np.unique(codes.round(5), axis=0, return_inverse=True)
+    columns = trees.indices  # trees that differ fall into different columns, but for rare accidents
+    assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
+    again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
+    assert (again != trees).nnz == 0

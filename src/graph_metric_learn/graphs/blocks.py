@@ -1,4 +1,4 @@
-"""Named blocks of node features: attributes, labels and degrees at several hops, Weisfeiler-Lehman codes."""
+"""Named blocks of node features: attributes, labels, degrees and structure at several hops, Weisfeiler-Lehman trees."""
 
 from __future__ import annotations
 
@@ -7,37 +7,42 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .collection import Graphs
 from .convert import as_graphs
 from .features import NodeFeatures
+from .local import graph_size, local_structure
 from .propagation import propagate
 from .wl import code_vectors, wl_hashes
 
-KINDS = ("attributes", "labels", "degree", "wl")
+SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
+KINDS = (*SMOOTH, "wl", "trees")
 _EXACT_DEGREES = 32  # larger ones share columns, each for degrees up to a quarter larger
 
 
 class NodeBlocks(BaseEstimator):
     """Blocks of node features by name, each centred and scaled to a mean squared norm of 1 over nodes seen in `fit`.
 
-    A name is a kind and a number: "attributes@0", "labels@2", "degree@1" are the features smoothed over that many hops
-    (symmetrically normalised); "wl@3" codes the Weisfeiler-Lehman label of level 3, which stands for the tree of depth
-    3 around a node: equal trees have equal codes, different ones nearly orthogonal codes.
+    A name is a kind and a number. "attributes@0", "labels@2", "degree@1", "structure@0" (see :func:`local_structure`)
+    and "size@0" (see :func:`graph_size`) are features smoothed over that many hops, symmetrically normalised. "wl@3"
+    and "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman label of level 3 names: "wl"
+    has a vector for each tree, the same for equal ones, nearly orthogonal for different ones; "trees" has one column
+    out of many, as a sparse array of 0 and 1, neither centred nor scaled.
 
     Parameters
     ----------
-    code_size : int
-        Columns of a "wl" block.
+    code_size, n_columns : int
+        Columns of a "wl" and of a "trees" block.
 
     Attributes
     ----------
     kinds_ : list of str
-        What the fitted graphs have: "degree" and "wl" always, "attributes" and "labels" where nodes carry them.
-    centres_, scales_ : dict
-        Of the blocks that were fitted.
+        What the fitted graphs have: all kinds, but "attributes" and "labels" only where nodes carry them.
+    centres_, scales_ : dict of ndarray [q]
+        Of the blocks that were fitted; columns of attributes, structure and size are scaled one by one.
 
     Examples
     --------
@@ -47,8 +52,9 @@ class NodeBlocks(BaseEstimator):
     [(3, 1), (3, 32)]
     """
 
-    def __init__(self, code_size: int = 32) -> None:
+    def __init__(self, code_size: int = 32, n_columns: int = 1024) -> None:
         self.code_size = code_size
+        self.n_columns = n_columns
 
     def fit(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> NodeBlocks:
         """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), their scale from a sample
@@ -68,67 +74,85 @@ class NodeBlocks(BaseEstimator):
         self.names_ = list(names)
         self.label_kind_ = _label_kind(given)
         self.centres_: dict[str, np.ndarray] = {}
-        self.scales_: dict[str, float] = {}
+        self.scales_: dict[str, np.ndarray] = {}
         for name, block in zip(self.names_, self._raw(given if sample is None else given[sample]), strict=True):
-            centre = block.mean(0, dtype=np.float64)
-            norm = float(np.sqrt(np.mean(((block - centre) ** 2).sum(1))))
-            self.centres_[name] = centre.astype(np.float32)
-            self.scales_[name] = 1.0 / norm if norm > 1e-9 else 0.0  # a block that never varies says nothing
+            if isinstance(block, np.ndarray):
+                self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
+                spread = np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64)
+                if _parse(name)[0] not in ("structure", "size"):  # columns of one unit
+                    spread[:] = spread.mean()
+                varies = spread > 1e-12  # what never varies says nothing
+                self.scales_[name] = np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum()))
+                self.scales_[name] = self.scales_[name].astype(np.float32)
         return self
 
-    def transform(self, graphs: Any) -> list[np.ndarray]:
+    def transform(self, graphs: Any) -> list[Any]:
         """The blocks [S, q], float32, in the order of the names."""
         check_is_fitted(self, "names_")
         given = as_graphs(graphs)
-        if _label_kind(given) != self.label_kind_ and any(name.startswith("wl@") for name in self.names_):
+        if _label_kind(given) != self.label_kind_ and any(_parse(name)[0] in ("wl", "trees") for name in self.names_):
             raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
         return [
-            (block - self.centres_[name]) * np.float32(self.scales_[name])
+            (block - self.centres_[name]) * self.scales_[name] if name in self.centres_ else block
             for name, block in zip(self.names_, self._raw(given), strict=True)
         ]
 
-    def _raw(self, given: Graphs) -> list[np.ndarray]:
+    def _raw(self, given: Graphs) -> list[Any]:
         """The blocks before centring and scaling; what several need is computed once."""
         parsed = [_parse(name) for name in self.names_]
         far = {kind: max((number for k, number in parsed if k == kind), default=-1) for kind in KINDS}
-        smooth: dict[tuple[str, int], np.ndarray] = {}
-        for kind in ("attributes", "labels", "degree"):
-            if far[kind] >= 0:
-                start = _degree_columns(given.degrees) if kind == "degree" else self.features_[kind].transform(given).x
-                assert start is not None
-                smooth[kind, 0] = start
-                for hop in range(1, far[kind] + 1):
-                    smooth[kind, hop] = propagate(replace(given, x=smooth[kind, hop - 1]), 1)
-        if far["wl"] >= 0:
-            for level, hashes in enumerate(wl_hashes(given, far["wl"])):
-                smooth["wl", level] = code_vectors(hashes, self.code_size)
-        return [smooth[place] for place in parsed]
+        found: dict[tuple[str, int], Any] = {}
+        for kind in SMOOTH:
+            for hop in range(far[kind] + 1):
+                before = found.get((kind, hop - 1))
+                found[kind, hop] = self._start(kind, given) if hop == 0 else propagate(replace(given, x=before), 1)
+        for level, hashes in enumerate(wl_hashes(given, max(far["wl"], far["trees"], 0))):
+            if ("wl", level) in parsed:
+                found["wl", level] = code_vectors(hashes, self.code_size)
+            if ("trees", level) in parsed:
+                found["trees", level] = _tree_columns(hashes, self.n_columns)
+        return [found[place] for place in parsed]
+
+    def _start(self, kind: str, given: Graphs) -> np.ndarray:
+        """Features [S, q] of a kind, before they are mixed."""
+        if kind == "degree":
+            return _degree_columns(given.degrees)
+        if kind == "structure":
+            return local_structure(given)
+        if kind == "size":
+            return graph_size(given)
+        x = self.features_[kind].transform(given).x
+        assert x is not None
+        return x
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that was fitted: what JSON can hold, and arrays."""
         check_is_fitted(self, "names_")
         config = {
-            "code_size": self.code_size, "kinds": self.kinds_, "names": self.names_, "scales": self.scales_,
-            "label_kind": self.label_kind_,
+            "params": self.get_params(), "kinds": self.kinds_, "names": self.names_, "label_kind": self.label_kind_,
             "features": {kind: features.state() for kind, features in self.features_.items()},
         }  # fmt: skip
-        return config, dict(self.centres_)
+        arrays = {f"centre {name}": value for name, value in self.centres_.items()}
+        return config, arrays | {f"scale {name}": value for name, value in self.scales_.items()}
 
     @classmethod
     def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NodeBlocks:
         """The transformer that `state` came from."""
-        blocks = cls(config["code_size"])
-        blocks.kinds_, blocks.names_, blocks.scales_ = config["kinds"], config["names"], config["scales"]
+        blocks = cls(**config["params"])
+        blocks.kinds_, blocks.names_ = config["kinds"], config["names"]
         blocks.label_kind_ = config["label_kind"]
         blocks.features_ = {kind: NodeFeatures.from_state(state) for kind, state in config["features"].items()}
-        blocks.centres_ = dict(arrays)
+        scaled = [name for name in blocks.names_ if f"scale {name}" in arrays]
+        blocks.centres_ = {name: arrays[f"centre {name}"] for name in scaled}
+        blocks.scales_ = {name: arrays[f"scale {name}"] for name in scaled}
         return blocks
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
     """Kinds of blocks that these graphs can have."""
-    kinds = ["attributes"] if graphs.x is not None else []
-    return [*kinds, *(["labels"] if graphs.labels is not None else []), "degree", "wl"]
+    lacking = {"attributes"} if graphs.x is None else set()
+    lacking |= {"labels"} if graphs.labels is None else set()
+    return [kind for kind in KINDS if kind not in lacking]
 
 
 def _label_kind(graphs: Graphs) -> str:
@@ -144,6 +168,14 @@ def _parse(name: str) -> tuple[str, int]:
     if kind not in KINDS or not number.isdigit():
         raise ValueError(f"unknown block {name!r}: use one of {', '.join(KINDS)} with @ and a number, as in 'wl@2'")
     return kind, int(number)
+
+
+def _tree_columns(hashes: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """A one in the column that a tree's name falls into [S, n_columns]."""
+    columns = (hashes >> np.uint64(32)) % np.uint64(n_columns)
+    count = len(hashes)
+    ones = np.ones(count, dtype=np.float32)
+    return sparse.csr_array((ones, columns.astype(np.int64), np.arange(count + 1)), shape=(count, n_columns))
 
 
 def _degree_columns(degrees: np.ndarray) -> np.ndarray:
