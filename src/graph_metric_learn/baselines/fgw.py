@@ -150,9 +150,9 @@ def _descend(cost, hops, spread, other_hops, other_spread, alpha):
     """Conditional gradient from the uniform plan T.
 
     With C, D the hops, |C_ik − D_jl|² = C_ik² + D_jl² − 2 C_ik D_jl, and the sums of the squares depend on the
-    marginals of T only: the objective is <F, T> − 2α <C T D, T>, F_ij = (1 − α) cost_ij + α (mean squared hops of i and
-    of j). A step t Δ, Δ of zero marginals, changes it by b t + a t², b = <gradient, Δ>, a = −2α <C Δ D, Δ>. Each Δ leads
-    to the solution of a linear programme, found from the one before.
+    marginals of T only: the objective is <F, T> − 2α <C T D, T>, F_ij = (1 − α) cost_ij + α (mean squared hops of i
+    and of j). A step t Δ, Δ of zero marginals, changes it by b t + a t², b = <gradient, Δ>, a = −2α <C Δ D, Δ>. Each Δ
+    leads to the solution of a linear programme, found from the one before.
     """
     n, m = cost.shape
     squares = spread.reshape(n, 1) + other_spread.reshape(1, m)
@@ -170,10 +170,8 @@ def _descend(cost, hops, spread, other_hops, other_spread, alpha):
         step = vertex - plan
         moved_step = hops @ step @ other_hops
         curve, slope = -2 * alpha * (moved_step * step).sum(), (gradient * step).sum()
-        if curve > 0:
-            t = min(1.0, max(0.0, -slope / (2 * curve)))
-        else:
-            t = 1.0 if curve + slope < 0 else 0.0
+        lowest = -slope / (2 * curve) if curve > 0 else 1.0 if curve + slope < 0 else 0.0
+        t = min(1.0, max(0.0, lowest))
         before, value = value, value + curve * t * t + slope * t
         plan += t * step
         moved += t * moved_step

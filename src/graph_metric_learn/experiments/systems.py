@@ -19,7 +19,7 @@ from ..learner import SGML
 from ..metric import GraphMetric
 from ..transport import pairwise_distances
 from .protocol import Choice, choose_kernel_svm, choose_knn, choose_knn_left_out, choose_svm, split
-from .settings import CHOSEN, METHODS, Task, variant
+from .settings import CHOSEN, METHODS, Task, task_for, variant
 
 RENUMBERED = "first, nodes renumbered"
 TIE_GRAPHS = 200  # the optimal rule solves a transport problem for every pair and direction
@@ -106,8 +106,8 @@ def run_graph_metric(configs: list[dict[str, Any]], root: str | None) -> list[di
 def run_baseline(configs: list[dict[str, Any]], root: str | None, checkpoint: Path) -> list[dict[str, Any]]:
     """Computes all distances (or the kernel) once, and lets each classifier choose and score in each run.
 
-    What would take more than an hour on two cores is not waited for: the result is the estimate. A solver that fails
-    is a result too.
+    What would take more than an hour on two cores, for all settings that are searched, is not waited for: the result
+    is the estimate. A solver that fails is a result too.
     """
     from ..baselines import SolverFailure
 
@@ -120,8 +120,9 @@ def run_baseline(configs: list[dict[str, Any]], root: str | None, checkpoint: Pa
     distances = kernel = None
     try:
         expected = system.estimate_seconds(graphs)
-        if expected is not None and expected > PATIENCE:
-            return [{"estimated_seconds": expected} for _ in configs]
+        settings = len(grid(task_for(first["dataset"], first["features"]), first["method"]))
+        if expected is not None and expected * settings > PATIENCE:
+            return [{"estimated_seconds": expected * settings} for _ in configs]
         start = time.perf_counter()
         if hasattr(system, "kernel"):
             kernel = system.kernel(graphs, progress=False)
