@@ -19,6 +19,7 @@ from scipy import sparse
 
 from .transport.kernels import parallel, prange
 from .transport.measures import offsets
+from .transport.simplex import plan_of, solve, start_tree
 
 _SAMPLE = 3000  # points that reference and axes are fitted to
 
@@ -120,22 +121,24 @@ class Reference(Embedding):
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
-        """From the optimal plan; of several, always the same one, whatever the order of the points."""
-        import ot
+        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
 
-        count, n = len(self.reference), len(x)
-        if n == 1:
-            return np.ones((count, 1))
-        order = np.lexsort(x.round(5).T)
-        x = x[order].astype(np.float64)
-        cost = (self.reference**2).sum(1)[:, None] + (x**2).sum(1) - 2.0 * self.reference @ x.T
-        cost = np.maximum(cost, 0.0)
-        shares = np.empty((count, n))
-        shares[:, order] = count * ot.emd(
-            np.full(count, 1.0 / count), np.full(n, 1.0 / n), cost / max(float(cost.max()), 1e-300),
-            numItermax=1_000_000, center_dual=False, check_marginals=False,
-        )  # fmt: skip
-        return shares
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        means = self._means(points, np.ascontiguousarray(points, np.float32), sizes)
+        return (means / np.sqrt(means.shape[1])).astype(np.float32)
+
+    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Means of what is carried [S, c] in each slot of each cloud [G, K, c].
+
+        Of several optimal plans always the same one, whatever the order of the points: they are put into the order
+        along one direction, and costs that differ by rounding only are made equal.
+        """
+        direction = np.random.default_rng(0).normal(size=points.shape[1])
+        order = np.lexsort([points @ direction, np.repeat(np.arange(len(sizes)), sizes)])
+        means = np.zeros((len(sizes), len(self.reference), carried.shape[1]))
+        if not _transport(self.reference, points.astype(np.float64)[order], carried[order], offsets(sizes), means):
+            raise RuntimeError("a transport problem was not solved within a million pivots")
+        return means
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"reference": self.reference}
@@ -220,6 +223,38 @@ class Histogram(Embedding):
             plan = plan + np.outer(rest, rest_z) / rest.sum()
         source = x @ (inside * adds) + adds[mass == 0].sum() / n  # what only the other has counts for all
         return plan, source, z @ (inside_z * adds) + adds[mass_z == 0].sum() / m
+
+
+@parallel
+def _transport(reference, points, carried, starts, means):
+    """Means of what is carried to each point of the reference by an optimal plan; whether all were found."""
+    count, width = reference.shape
+    failures = 0
+    for g in prange(len(starts) - 1):
+        first, n = starts[g], starts[g + 1] - starts[g]
+        cost = np.empty((count, n))
+        for k in range(count):
+            for i in range(n):
+                total = 0.0
+                for c in range(width):
+                    gap = reference[k, c] - points[first + i, c]
+                    total += gap * gap
+                cost[k, i] = total
+        unit = max(1e-300, 1e-7 * cost.max())
+        for k in range(count):
+            for i in range(n):
+                cost[k, i] = np.rint(cost[k, i] / unit)
+        parent, flow, plan = np.empty(count + n, np.int64), np.empty(count + n, np.int64), np.empty((count, n))
+        start_tree(cost, parent, flow)
+        if solve(cost, parent, flow, 1_000_000) < 0:
+            failures += 1
+        plan_of(parent, flow, plan)
+        for k in range(count):
+            for i in range(n):
+                if plan[k, i] > 0:
+                    for c in range(carried.shape[1]):
+                        means[g, k, c] += count * plan[k, i] * carried[first + i, c]
+    return failures == 0
 
 
 @parallel

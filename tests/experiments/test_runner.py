@@ -135,7 +135,7 @@ def test_why_there_is_no_number(tmp_path):
         records.add(config, {"estimated_seconds": 3 * 7200.0})
     for config in runner.cells(TOY, "w2", "authors", 2):
         records.add(config, {"failure": "graphs 0 and 1: no plan"})
-    assert table_entry(records, TOY, "fgw", "knn") == "> 1 h (3 h)"
+    assert table_entry(records, TOY, "fgw", "knn") == "> 1 h (3.0 h)"
     assert table_entry(records, TOY, "w2", "knn") == "solver failed"
 
 

@@ -9,8 +9,8 @@ from numba import njit
 from scipy.spatial.distance import cdist
 
 from ..graphs import Graphs
+from ..transport.simplex import plan_of, solve, start_tree
 from .pairs import PairwiseSystem
-from .simplex import plan_of, solve, start_tree
 from .structure import adjacencies, hops, node_features, per_graph
 from .wl import wl_labels
 

@@ -78,7 +78,7 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
             found.setdefault(setting, []).append(record)
         else:
             hours = result.get("estimated_seconds", 0) / 7200
-            refused = "solver failed" if "failure" in result else f"> 1 h ({hours:.0f} h)"
+            refused = "solver failed" if "failure" in result else f"> 1 h ({hours:.1f} h)"
     if not found:
         return refused
     runs = max(map(len, found.values()))

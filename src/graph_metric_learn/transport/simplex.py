@@ -1,7 +1,8 @@
-"""A transport problem again and again with other costs: network simplex that goes on from the last solution.
+"""Optimal plans between few points of equal masses: network simplex, compiled, to be called from compiled loops.
 
-Conditional gradient solves a linear programme per step; masses stay, costs change little. The last basis is still
-feasible, and a few pivots away from the new optimum, where a solver that starts anew needs hundreds.
+It can go on from its last solution. Conditional gradient solves a linear programme per step; masses stay, costs change
+little: the last basis is still feasible, and a few pivots away from the new optimum, where a solver that starts anew
+needs hundreds.
 
 A basis is a spanning tree of the n rows and m columns. Masses are whole numbers, perturbed as Orden did (1956), so that
 no flow of a tree is ever 0: each pivot makes progress, and none can be undone.
