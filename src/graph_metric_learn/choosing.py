@@ -10,7 +10,7 @@ import numpy as np
 from .voting import class_votes
 
 NEIGHBORS = (1, 2, 3, 5, 7)
-_SHORTLIST = 12  # candidates that may be added: the best on their own
+SHORTLIST = 12  # candidates that may be added: the best on their own
 
 
 @dataclass
@@ -43,10 +43,20 @@ class Choice:
 
 def leave_one_out(squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS) -> np.ndarray:
     """Accuracy of k-NN for each k < N, each graph classified by all others, from distances [N, N] of any power."""
+    return left_out_hits(squares, codes, ks).mean(0)
+
+
+def left_out_hits(squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS) -> np.ndarray:
+    """Whether each graph is classified right by all others, for each k [N, len(ks)]."""
     others = squares.astype(np.float32, copy=True)
     np.fill_diagonal(others, np.inf)
     votes = class_votes(others, codes, int(codes.max()) + 1, tuple(ks))
-    return (votes.round(9).argmax(2) == codes[:, None]).mean(0)
+    return votes.round(9).argmax(2) == codes[:, None]
+
+
+def usable(count: int) -> list[int]:
+    """Those k that so many graphs have neighbours for, when one is left out."""
+    return [k for k in NEIGHBORS if k < count]
 
 
 def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int = 8) -> Choice:
@@ -70,9 +80,9 @@ def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int
     ----------
     .. [1] R. Caruana et al., "Ensemble selection from libraries of models", ICML 2004.
     """
-    ks = [k for k in NEIGHBORS if k < len(codes)]
+    ks = usable(len(codes))
     scores = {name: float(leave_one_out(square, codes, ks).mean()) for name, square in squares.items()}
-    shortlist = sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]
+    shortlist = sorted(scores, key=lambda name: -scores[name])[:SHORTLIST]
     total = np.zeros_like(squares[shortlist[0]])
     added: list[str] = []
     best, length = -1.0, 0

@@ -158,7 +158,7 @@ class Axes(Embedding):
 
     name = "projected transport"
 
-    def __init__(self, n_axes: int = 8, n_cells: int = 16) -> None:
+    def __init__(self, n_axes: int = 8, n_cells: int = 8) -> None:
         self.n_axes = n_axes
         self.n_cells = n_cells
 

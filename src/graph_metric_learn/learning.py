@@ -15,9 +15,9 @@ import numpy as np
 
 from .transport.kernels import parallel, prange
 
-N_NEAREST, N_OWN = 40, 5  # nearest graphs, and nearest further ones of the own class
+N_NEAREST, N_OWN = 30, 5  # nearest graphs, and nearest further ones of the own class
 N_FOLDS = 5
-MAX_STEPS = 40
+MAX_STEPS = 30
 _KS = (1, 3, 5, 7)
 
 
@@ -39,6 +39,9 @@ class Stage:
         Whether it was kept: the gain is larger than two standard errors.
     refreshed : bool or None
         Whether couplings were made anew with what was learned, where that can be.
+    confirmed : bool or None
+        Whether all that was kept does no harm to graphs that took no part in learning, where there are some; else it
+        is taken back.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Stage:
     error: float
     kept: bool
     refreshed: bool | None = None
+    confirmed: bool | None = None
 
 
 @dataclass

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .choosing import NEIGHBORS, Choice, choose, leave_one_out
+from .choosing import SHORTLIST, Choice, choose, leave_one_out, left_out_hits, usable
 from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
@@ -32,8 +34,28 @@ from .terms import Blocks, Term, embeddings_for, inside, recipes
 from .transport import pairwise_distances
 from .transport.curves import Curves
 
-_LEARNED_ON = 600  # graphs at most: pairs of them are what learning takes its time for
+_TRIED_ON = 600  # graphs at most that all candidates are tried on
+_LEARNED_ON = 500  # graphs at most: pairs of them are what learning takes its time for
 _RANK = 16  # of the map that is learned last
+
+
+@dataclass
+class Sample:
+    """Some of the training graphs: their blocks of node features, sizes [N] and classes 0, 1, … [N]."""
+
+    blocks: Blocks
+    sizes: np.ndarray
+    codes: np.ndarray
+
+    def part(self, which: np.ndarray) -> Sample:
+        """The graphs with these numbers, ascending."""
+        rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(self.sizes)), self.sizes), which))
+        blocks = {name: block[rows] for name, block in self.blocks.items()}
+        return Sample(blocks, self.sizes[which], self.codes[which])
+
+    def vectors(self, term: Term) -> np.ndarray:
+        """Those of a term [N, slots, q]."""
+        return term.vectors(self.blocks, self.sizes)
 
 
 class GraphMetric(TransformerMixin, BaseEstimator):
@@ -94,7 +116,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         embedding: str = "auto",
         n_steps: int = 8,
         learn: bool = True,
-        n_graphs: int = 1500,
+        n_graphs: int = 2000,
         random_state: Any = None,
         attribute: str = "x",
         label: str | None = None,
@@ -132,39 +154,49 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         some = _stratified(codes, self.n_graphs, rng)
         self.blocks_ = NodeBlocks().fit(given, names, sample=some)
         here = given[some]
-        blocks = dict(zip(names, self.blocks_.transform(here), strict=True))
-        candidates: dict[str, Term] = {}
-        squares: dict[str, np.ndarray] = {}
-        for title, parts in tried.items():
-            for kind in embeddings_for(parts, self.embedding):
-                term = Term.fit(title, parts, kind, blocks, rng)
-                square = _squares([term.vectors(blocks, here.sizes)])
-                mean = float(square.mean())
-                if mean > 1e-12:  # else it tells no two graphs apart
-                    term.weight = 1.0 / mean
-                    candidates[term.name], squares[term.name] = term, square / np.float32(mean)
-        if not candidates:
-            raise ValueError("all graphs look the same: no block of node features tells any two apart")
-        self.choice_ = choose(squares, codes[some], n_steps=self.n_steps)
-        self.terms_ = [candidates[key] for key in self.choice_.weights]
-        for term, weight in zip(self.terms_, self.choice_.weights.values(), strict=True):
-            term.weight *= weight
+        sample = Sample(dict(zip(names, self.blocks_.transform(here), strict=True)), here.sizes, codes[some])
+        fewer = _stratified(sample.codes, _TRIED_ON, rng)
+        self._choose(tried, sample, sample.part(fewer), rng)
         self.history_, self.update_ = [], None
         if self.learn:
-            fewer = _stratified(codes[some], _LEARNED_ON, rng)
-            rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(here)), here.sizes), fewer))
-            theirs = {name: block[rows] for name, block in blocks.items()}
-            self._learn(theirs, here.sizes[fewer], codes[some][fewer], rng)
+            fewer = _stratified(sample.codes, _LEARNED_ON, rng)
+            unlearned = copy.deepcopy(self.terms_)
+            self._learn(sample.part(fewer), rng)
+            self._confirm(unlearned, sample, np.setdiff1d(np.arange(len(sample.codes)), fewer))
         used = list(dict.fromkeys(name for term in self.terms_ for name in term.names))
         self.blocks_ = NodeBlocks().fit(given, used, sample=some)
         self.seconds_ = time.perf_counter() - began
         return self
 
-    def _learn(self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
+    def _choose(self, tried: dict[str, list[str]], sample: Sample, fewer: Sample, rng: np.random.Generator) -> None:
+        """A weighted sum of candidates. On few graphs it is found which ones are worth to be tried on all."""
+        candidates: dict[str, Term] = {}
+        scores: dict[str, float] = {}
+        for title, parts in tried.items():
+            for kind in embeddings_for(parts, self.embedding):
+                term = Term.fit(title, parts, kind, sample.blocks, rng)
+                squares = _squares([fewer.vectors(term)])
+                if squares.mean() > 1e-12:  # else it tells no two graphs apart
+                    candidates[term.name] = term
+                    scores[term.name] = float(leave_one_out(squares, fewer.codes, usable(len(fewer.codes))).mean())
+        if not candidates:
+            raise ValueError("all graphs look the same: no block of node features tells any two apart")
+        squares_of = {}
+        for name in sorted(scores, key=lambda name: -scores[name])[:SHORTLIST]:
+            squares = _squares([sample.vectors(candidates[name])])
+            candidates[name].weight = 1.0 / float(squares.mean())
+            squares_of[name] = squares * np.float32(candidates[name].weight)
+        self.choice_ = choose(squares_of, sample.codes, n_steps=self.n_steps)
+        self.choice_.scores = scores
+        self.terms_ = [candidates[name] for name in self.choice_.weights]
+        for term, weight in zip(self.terms_, self.choice_.weights.values(), strict=True):
+            term.weight *= weight
+
+    def _learn(self, sample: Sample, rng: np.random.Generator) -> None:
         """Weights of blocks, then of columns, then a map of low rank; each where it helps."""
-        columns, owners = zip(*(term.column_groups(blocks) for term in self.terms_), strict=True)
+        columns, owners = zip(*(term.column_groups(sample.blocks) for term in self.terms_), strict=True)
         groups = side_by_side(columns)
-        vectors, around, parts = self._pairs(blocks, sizes, codes, groups, rng)
+        vectors, around, parts = self._pairs(sample, groups, rng)
         for name, owner in (
             ("weights of blocks", np.concatenate(side_by_side(owners))),
             ("weights of columns", np.arange(parts.shape[2])),
@@ -175,10 +207,10 @@ class GraphMetric(TransformerMixin, BaseEstimator):
                 if stage.kept:
                     for term, group in zip(self.terms_, groups, strict=True):
                         term.weight_columns(np.exp(found)[owner][group])
-                    stage.refreshed = self._refresh(blocks, sizes, codes, rng)
-                    vectors, around, parts = self._pairs(blocks, sizes, codes, groups, rng)
-        flat = np.concatenate([value.reshape(len(sizes), -1) for value in vectors], axis=1)
-        directions = principal_directions(flat, min(_RANK, len(sizes) // 4))
+                    stage.refreshed = self._refresh(sample, rng)
+                    vectors, around, parts = self._pairs(sample, groups, rng)
+        flat = _flat(vectors)
+        directions = principal_directions(flat, min(_RANK, len(flat) // 4))
         places = flat @ directions
         model = LowRank(parts.sum(2), places[:, None, :] - places[around.near])
         found, stage = learn("a map of low rank", model, around)
@@ -187,25 +219,43 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             self.update_ = directions, found.reshape(model.rank, model.rank).astype(np.float32)
 
     def _pairs(
-        self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, groups: list[np.ndarray], rng: np.random.Generator
+        self, sample: Sample, groups: list[np.ndarray], rng: np.random.Generator
     ) -> tuple[list[np.ndarray], Neighborhoods, np.ndarray]:
         """Vectors of the terms, pairs of near graphs, and their squared distances by groups of columns."""
-        vectors = [term.vectors(blocks, sizes) for term in self.terms_]
-        around = Neighborhoods.of(_squares(vectors), codes, rng)
+        vectors = [sample.vectors(term) for term in self.terms_]
+        around = Neighborhoods.of(_squares(vectors), sample.codes, rng)
         return vectors, around, group_squares(vectors, groups, around.near)
 
-    def _refresh(self, blocks: Blocks, sizes: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> bool:
+    def _refresh(self, sample: Sample, rng: np.random.Generator) -> bool:
         """Couplings made anew with the learned weights, unless the old ones classify better."""
-        refreshed = [term if term.embedding.takes_columns else term.refreshed(blocks, rng) for term in self.terms_]
-        ks = [k for k in NEIGHBORS if k < len(codes)]
-        held, anew = (
-            leave_one_out(_squares([term.vectors(blocks, sizes) for term in terms]), codes, ks).mean()
-            for terms in (self.terms_, refreshed)
+        anew = [term if term.embedding.takes_columns else term.refreshed(sample.blocks, rng) for term in self.terms_]
+        held_score, anew_score = (
+            leave_one_out(
+                _squares([sample.vectors(term) for term in terms]), sample.codes, usable(len(sample.codes))
+            ).mean()
+            for terms in (self.terms_, anew)
         )
-        if anew < held:
+        if anew_score < held_score:
             return False
-        self.terms_ = refreshed
+        self.terms_ = anew
         return True
+
+    def _confirm(self, unlearned: list[Term], sample: Sample, rest: np.ndarray) -> None:
+        """Takes all that was learned back if graphs that it was not learned from are classified worse by all others."""
+        kept = [stage for stage in self.history_ if stage.kept]
+        if not kept or len(rest) == 0:
+            return
+        vectors = [sample.vectors(term) for term in self.terms_]
+        learned = [_updated(_flat(vectors), self.update_)] if self.update_ is not None else vectors
+        before, after = (
+            left_out_hits(_squares(each), sample.codes)[rest].mean()
+            for each in ([sample.vectors(term) for term in unlearned], learned)
+        )
+        for stage in kept:
+            stage.confirmed = bool(after >= before)
+            stage.kept = stage.confirmed
+        if after < before:
+            self.terms_, self.update_ = unlearned, None
 
     def _check_options(self) -> None:
         for name, least in (("n_steps", 1), ("n_graphs", 4)):
@@ -248,12 +298,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "terms_")
         given = self._as_graphs(graphs)
         blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
-        vectors = [term.vectors(blocks, given.sizes).reshape(len(given), -1) for term in self.terms_]
-        flat = np.concatenate(vectors, axis=1)
-        if self.update_ is not None:
-            directions, step = self.update_
-            flat += flat @ directions @ step @ directions.T
-        return flat
+        return _updated(_flat([term.vectors(blocks, given.sizes) for term in self.terms_]), self.update_)
 
     def embed(self, graphs: Any) -> Curves:
         """The vectors as curves of one step: to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
@@ -330,6 +375,19 @@ class GraphMetric(TransformerMixin, BaseEstimator):
 
     def _as_graphs(self, graphs: Any) -> Graphs:
         return as_graphs(graphs, attribute=self.attribute, label=self.label)
+
+
+def _flat(vectors: list[np.ndarray]) -> np.ndarray:
+    """Vectors [N, slots, q] side by side [N, d]."""
+    return np.concatenate([part.reshape(len(part), -1) for part in vectors], axis=1)
+
+
+def _updated(vectors: np.ndarray, update: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+    """Vectors [N, d] through the map of low rank I + U A Uᵀ, given as (U, A)."""
+    if update is None:
+        return vectors
+    directions, step = update
+    return vectors + vectors @ directions @ step @ directions.T
 
 
 def _squares(vectors: list[np.ndarray]) -> np.ndarray:
