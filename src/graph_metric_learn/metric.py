@@ -392,11 +392,24 @@ def _updated(vectors: np.ndarray, update: tuple[np.ndarray, np.ndarray] | None) 
 
 def _squares(vectors: list[np.ndarray]) -> np.ndarray:
     """Squared distances [N, N] between vectors [N, slots, q], added up over the list."""
-    parts = [
-        pairwise_distances(_as_curves(part.reshape(len(part), -1)), squared=True, device="cpu", progress=False)
-        for part in vectors
-    ]
-    return np.sum(parts, axis=0)
+    total: Any = 0.0
+    for part in vectors:
+        different, place = _without_copies(part.reshape(len(part), -1))
+        squares = pairwise_distances(_as_curves(different), squared=True, device="cpu", progress=False)
+        total = total + squares[np.ix_(place, place)]
+    return total
+
+
+def _without_copies(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors that differ, and which of them each vector is: small graphs have many copies, up to rounding.
+
+    >>> _without_copies(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]], dtype=np.float32))[1]
+    array([1, 0, 1])
+    """
+    keys = vectors @ np.random.default_rng(0).normal(size=(vectors.shape[1], 3)).astype(np.float32)
+    keys = np.rint(1e6 * keys / max(float(np.abs(keys).max()), 1e-30))  # what float32 can tell apart
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return vectors[first], place.reshape(-1)
 
 
 def _as_curves(vectors: np.ndarray) -> Curves:
