@@ -123,13 +123,15 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
     return {"distance": "rpw", **PRESETS[preset], **METHODS[method], **changes}
 
 
-# Variants of GraphMetric: as it is, the best candidate alone, and one embedding alone.
+# Variants of GraphMetric: as it is, not learned, the best candidate alone, and one embedding alone.
 CHOSEN: dict[str, dict[str, Any]] = {
     "graphmetric": {},
-    "graphmetric-single": {"n_steps": 1},
-    "graphmetric-mean": {"embedding": "mean"},
-    "graphmetric-reference": {"embedding": "reference"},
-    "graphmetric-axes": {"embedding": "axes"},
+    "graphmetric-unlearned": {"learn": False},
+    "graphmetric-single": {"learn": False, "n_steps": 1},
+    "graphmetric-mean": {"learn": False, "embedding": "mean"},
+    "graphmetric-reference": {"learn": False, "embedding": "reference"},
+    "graphmetric-axes": {"learn": False, "embedding": "axes"},
+    "graphmetric-histogram": {"learn": False, "embedding": "histogram"},
 }
 
 # Rows of the tables: method and classifier.
@@ -159,7 +161,8 @@ TITLES = {
     "netlsd": "NetLSD (heat)", "fgsd": "FGSD", "netsimile": "NetSimile", "wwl": "WWL", "wwl-last": "WWL, last level",
     "fgw": "FGW", "fgw-wl": "FGW-WL", "wl-oa": "WL-OA", "pscn": "PSCN", "propak": "PROPAK", "hgk-sp": "HGK-SP",
     "mean-pool": "mean of the node features", "w2": "exact W2, node features", "w2-entropic": "entropic W2",
-    "graphmetric": "GraphMetric", "graphmetric-single": "GraphMetric, best candidate alone",
+    "graphmetric": "GraphMetric", "graphmetric-unlearned": "GraphMetric, nothing learned",
+    "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
     "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
     "graphmetric-axes": "GraphMetric, projected transport only",
     "knn": "k-NN", "knn-loo": "k-NN, k by leave-one-out", "svm": "SVM", "net": "its own classifier",

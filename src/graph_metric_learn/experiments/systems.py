@@ -98,7 +98,10 @@ def run_graph_metric(configs: list[dict[str, Any]], root: str | None) -> list[di
     trained = time.perf_counter()
     distances = metric.pairwise_distances(graphs)
     seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
-    known = {"weights": metric.choice_.weights, "accuracy": metric.choice_.accuracy}
+    known = {
+        "weights": metric.choice_.weights, "accuracy": metric.choice_.accuracy,
+        "learning": [{"name": s.name, "gain": s.learned - s.unlearned, "kept": s.kept} for s in metric.history_],
+    }  # fmt: skip
     chosen = [_choose(config["classifier"], distances, None, y, train, test) for config in configs]
     return [{**choice._asdict(), **known, "seconds": {**seconds, "classifier": spent}} for choice, spent in chosen]
 
