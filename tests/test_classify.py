@@ -116,7 +116,31 @@ def test_grid_search_cross_validation_clone_and_pickle(data):
 
 def test_default_metric(data):
     train, y, test, y_test = data
-    assert gml.GraphKNNClassifier().fit(train, y).score(test, y_test) >= 0.8
+    model = gml.GraphKNNClassifier().fit(train, y)
+    assert isinstance(model.metric_, gml.GraphMetric)
+    assert model.score(test, y_test) >= 0.8
+
+
+def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path):
+    train, y, test, _ = data
+    model = gml.GraphKNNClassifier(sgml(), n_neighbors="auto").fit(train, y)
+    distances = model.metric_.pairwise_distances(train)
+    np.fill_diagonal(distances, 1e6)
+    votes = [
+        KNeighborsClassifier(k, metric="precomputed").fit(np.zeros((40, 40)), y).predict(distances)
+        for k in (1, 2, 3, 5, 7)
+    ]
+    hits = [np.mean(vote == y) for vote in votes]
+    assert hits[(1, 2, 3, 5, 7).index(model.n_neighbors_)] == max(hits)
+    fixed = gml.GraphKNNClassifier(FrozenEstimator(model.metric_), n_neighbors=model.n_neighbors_).fit(train, y)
+    np.testing.assert_array_equal(model.predict(test), fixed.predict(test))
+    again = gml.load(model.save(tmp_path / "model"))
+    assert again.n_neighbors_ == model.n_neighbors_
+    np.testing.assert_array_equal(again.predict(test), model.predict(test))
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
+        gml.GraphKNNRegressor(model.metric_, n_neighbors="auto").fit(train, y)
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
+        gml.GraphKNNClassifier(sgml(), n_neighbors="all").fit(train, y)
 
 
 @pytest.mark.parametrize("kind", ["knn", "svc", "regressor"])

@@ -34,6 +34,26 @@ def model(folder, tmp_path_factory):
     return out
 
 
+def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys):
+    assert isinstance(gml.load(model).metric_, gml.GraphMetric)
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
+    assert "candidates; leave-one-out accuracy" in capsys.readouterr().out
+    assert gml.load(tmp_path / "m").n_neighbors_ in (1, 2, 3, 5, 7)
+
+
+def test_options_of_the_papers_model_have_its_defaults():
+    from inspect import signature
+
+    from graph_metric_learn.cli import _SGML
+
+    defaults = {name: parameter.default for name, parameter in signature(gml.SGML).parameters.items()}
+    names = {"components": "n_components", "epochs": "n_epochs"}
+    for option, settings in _SGML.items():
+        said = settings["help"][settings["help"].rindex("(") + 1 : -1]
+        assert said == str(defaults[names.get(option, option.replace("-", "_"))])
+
+
 def test_fit_predict_and_distances(folder, model, tmp_path, capsys):
     assert main(["predict", str(model), str(folder)]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -59,10 +79,11 @@ def test_fit_predict_and_distances(folder, model, tmp_path, capsys):
 @pytest.mark.parametrize("kind", ["svc", "metric"])
 def test_other_models(folder, tmp_path, kind, capsys):
     labels = ["--labels", str(folder / "classes.csv")]
-    out = ["--out", str(tmp_path / "m"), "--model", kind, "--epochs", "2", "--evaluate"]
+    out = ["--out", str(tmp_path / "m"), "--model", kind, "--metric", "sgml", "--epochs", "2", "--evaluate"]
     assert main(["fit", str(folder), *labels, *out]) == 0
     printed = capsys.readouterr().out
-    assert "20 graphs, 2 classes, node features: degree" in printed
+    assert "20 graphs, 2 classes" in printed
+    assert "trained 2 epochs" in printed
     assert "5-fold cross-validation: 100.0 %" in printed
     code = main(["predict", str(tmp_path / "m"), str(folder)])
     assert code == (0 if kind == "svc" else 2)
@@ -74,9 +95,9 @@ def test_other_models(folder, tmp_path, kind, capsys):
 def test_a_folder_in_tu_format(tmp_path):
     tu = write_tu(tmp_path, 12)
     assert main(["fit", str(tu), "--out", str(tmp_path / "a")]) == 0
-    assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b")]) == 0
+    assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b"), "--metric", "sgml"]) == 0
     assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0
-    assert gml.load(tmp_path / "a").metric_.features_.kind_ == "degree"
+    assert gml.load(tmp_path / "b").metric_.features_.kind_ == "degree"
 
 
 def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
@@ -94,6 +115,10 @@ def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
         (["fit", "{folder}", "--out", "{new}"], "no class labels"),
         (["fit", "{folder}", "--labels", "{folder}/none.csv", "--out", "{new}"], "cannot read"),
         (["fit", "no/such/folder", "--out", "{new}"], "there is no folder no/such/folder"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--batch-size", "4"],
+            "--batch-size goes with --metric sgml",
+        ),
         (["predict", "{folder}", "{folder}"], "not a model folder"),
         (["distances", "{model}", "{folder}", "--out", "{new}.txt"], "must be .npy or .csv"),
         (

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from .choosing import leave_one_out, usable
 from .graphs import Graphs, as_graphs
 from .learner import SGML, check_classes
 from .metric import GraphMetric
@@ -22,6 +23,7 @@ from .transport.curves import Curves
 from .voting import SAME, neighbor_shares
 
 VOTES = ("uniform", "distance")
+_CHOSEN_ON = 2000  # reference graphs that "auto" looks at, at most
 _ROWS = 1000  # of graphs whose distances to all reference graphs are looked at together
 
 
@@ -62,7 +64,7 @@ class _OnMetric(BaseEstimator):
 
     def _fit_metric(self, graphs: Any, y: Any) -> None:
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
-        chosen = SGML() if self.metric is None else self.metric
+        chosen = GraphMetric() if self.metric is None else self.metric
         if not hasattr(chosen, "embed"):
             raise ValueError(f"metric must be an SGML or GraphMetric (or None for the default one), got {chosen!r}")
         self.metric_ = clone(chosen).fit(graphs, y)
@@ -121,12 +123,21 @@ class _OnMetric(BaseEstimator):
 class _Neighbors(_OnMetric):
     """Neighbours among reference graphs, which may grow."""
 
-    n_neighbors: int
+    n_neighbors: Any
+    n_neighbors_: int
     weights: str
+
+    _can_choose = False  # k, by itself
+
+    @property
+    def _k(self) -> int:
+        return self.n_neighbors_ if isinstance(self.n_neighbors, str) else self.n_neighbors
 
     def _check_neighbors(self, available: int) -> None:
         if self.weights not in VOTES:
             raise ValueError(f"unknown weights={self.weights!r}: use one of {', '.join(map(repr, VOTES))}")
+        if self._can_choose and isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
+            return
         if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be a whole number >= 1, got {self.n_neighbors!r}")
         if self.n_neighbors > available:
@@ -158,7 +169,7 @@ class _Neighbors(_OnMetric):
         Without graphs, for each reference graph among the others.
         """
         check_is_fitted(self, "curves_")
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = self._k if n_neighbors is None else n_neighbors
         available = len(self.curves_) - (graphs is None)
         if not isinstance(k, (int, np.integer)) or not 1 <= k <= available:
             raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
@@ -173,8 +184,9 @@ class _Neighbors(_OnMetric):
         Reference graphs at the same distance share their votes, so that their order does not matter.
         """
         check_is_fitted(self, "curves_")
-        k, count = self.n_neighbors, len(self.curves_)
+        count = len(self.curves_)
         self._check_neighbors(count)
+        k = self._k
         curves = self.metric_.embed(graphs)
         where = _place(self.metric_, curves)
         distances, columns = kneighbors(curves, self.curves_, n_neighbors=min(k + 1, count), device=where)
@@ -203,18 +215,20 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
 
     Parameters
     ----------
-    metric : SGML, optional
-        A copy of it is fitted by `fit`; `SGML()` when None. To use a fitted metric as it is, freeze it:
+    metric : GraphMetric or SGML, optional
+        A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
-    n_neighbors : int
-        How many neighbours vote.
+    n_neighbors : int or "auto"
+        How many neighbours vote; "auto" is what classifies most reference graphs right by the others.
     weights : {"uniform", "distance"}
         Whether all count the same, or nearer ones more.
 
     Attributes
     ----------
-    metric_ : SGML
+    metric_ : GraphMetric or SGML
         The fitted metric.
+    n_neighbors_ : int
+        What "auto" turned out to be.
     classes_ : ndarray
         Class labels.
     curves_ : Curves
@@ -231,7 +245,9 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
     array(['ring', 'star'], dtype='<U4')
     """
 
-    def __init__(self, metric: Any = None, n_neighbors: int = 5, weights: str = "uniform") -> None:
+    _can_choose = True
+
+    def __init__(self, metric: Any = None, n_neighbors: Any = 5, weights: str = "uniform") -> None:
         self.metric = metric
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -246,7 +262,12 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
         return self
 
     def _after_load(self) -> None:
-        self.classes_ = np.unique(self.y_)
+        self.classes_, codes = np.unique(self.y_, return_inverse=True)
+        if isinstance(self.n_neighbors, str):
+            some = np.random.default_rng(0).permutation(len(codes))[:_CHOSEN_ON]
+            distances = pairwise_distances(self.curves_[some], device=_place(self.metric_, self.curves_))
+            ks = usable(len(some))
+            self.n_neighbors_ = ks[int(leave_one_out(distances, codes[some], ks).argmax())]
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
@@ -267,7 +288,7 @@ class GraphKNNRegressor(RegressorMixin, _Neighbors):
         Learned from classes, on these or other graphs. Freeze it (``sklearn.frozen.FrozenEstimator``) where
         scikit-learn makes copies, as in cross-validation.
     n_neighbors, weights
-        See :class:`GraphKNNClassifier`.
+        See :class:`GraphKNNClassifier`; "auto" is for classes only.
     """
 
     def __init__(self, metric: Any = None, n_neighbors: int = 5, weights: str = "uniform") -> None:
@@ -302,7 +323,7 @@ class GraphSVC(_OwnClasses, _OnMetric):
 
     Parameters
     ----------
-    metric : SGML, optional
+    metric : GraphMetric or SGML, optional
         See :class:`GraphKNNClassifier`.
     gamma : float
         γ.

@@ -15,6 +15,20 @@ _SOURCE = (
     "name of a TU dataset (MUTAG), a folder in TU format, or a folder of .graphml, .pt or .safetensors files, "
     "one graph each"
 )
+# What `fit --metric sgml` takes; all have the defaults of SGML.
+_SGML: dict[str, dict[str, Any]] = {
+    "features": {
+        "choices": ["auto", "x", "attributes", "labels", "degree", "fuse"],
+        "help": "node features; auto takes attributes and labels if there, else degrees (auto)",
+    },
+    "depth": {"type": int, "help": "hops of the graph convolution (2)"},
+    "components": {"type": int, "help": "output features of the encoder (5)"},
+    "distance": {"choices": ["rpw", "pw", "sw"], "help": "(rpw)"},
+    "loss": {"choices": ["nccml", "nccml-paper", "nca", "nca-paper"], "help": "(nccml)"},
+    "epochs": {"type": int, "help": "(10)"},
+    "batch-size": {"type": int, "help": "(8)"},
+    "learning-rate": {"type": float, "help": "(0.00999)"},
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,20 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--labels", type=Path, help="CSV with columns graph,label (for a folder of graph files)")
     fit.add_argument("--out", type=Path, required=True, help="model folder to write")
     fit.add_argument("--model", choices=["knn", "svc", "metric"], default="knn", help="what to save (%(default)s)")
-    fit.add_argument(
-        "--features", choices=["auto", "x", "attributes", "labels", "degree", "fuse"], default="auto",
-        help="node features; auto takes attributes and labels if there, else degrees (%(default)s)",
-    )  # fmt: skip
-    fit.add_argument("--neighbors", type=int, default=5, help="k of k-NN (%(default)s)")
+    fit.add_argument("--neighbors", type=_neighbors, default="auto", help="k of k-NN, or auto (%(default)s)")
     fit.add_argument("--gamma", type=float, default=1.0, help="of the SVM kernel exp(-gamma d) (%(default)s)")
     fit.add_argument("--C", type=float, default=1.0, help="cost of the SVM (%(default)s)")
-    fit.add_argument("--depth", type=int, default=2, help="hops of the graph convolution (%(default)s)")
-    fit.add_argument("--components", type=int, default=5, help="output features of the encoder (%(default)s)")
-    fit.add_argument("--distance", choices=["rpw", "pw", "sw"], default="rpw", help="(%(default)s)")
-    fit.add_argument("--loss", choices=["nccml", "nccml-paper", "nca", "nca-paper"], default="nccml")
-    fit.add_argument("--epochs", type=int, default=10, help="(%(default)s)")
-    fit.add_argument("--batch-size", type=int, default=8, help="(%(default)s)")
-    fit.add_argument("--learning-rate", type=float, default=0.999e-2, help="(%(default)s)")
+    fit.add_argument(
+        "--metric", choices=["auto", "sgml"], default="auto",
+        help="auto chooses features, embeddings and weights by itself (GraphMetric); sgml is the paper's model",
+    )  # fmt: skip
+    sgml = fit.add_argument_group("with --metric sgml")
+    for option, settings in _SGML.items():
+        sgml.add_argument(f"--{option}", **settings)
     fit.add_argument("--seed", type=int, default=0, help="(%(default)s)")
     fit.add_argument("--evaluate", action="store_true", help="also print the accuracy of a 5-fold cross-validation")
     fit.add_argument("--overwrite", action="store_true", help="replace an earlier model")
@@ -129,24 +139,18 @@ def _demo(options: argparse.Namespace) -> None:
 
 def _fit(options: argparse.Namespace) -> None:
     from .classify import GraphKNNClassifier, GraphSVC
-    from .learner import SGML
 
     _check_new(options.out, options.overwrite)
     names, graphs, y = _read_source(options.source, options.root, options.labels)
     if y is None:
         raise ValueError(f"{options.source} has no class labels: give a CSV with --labels")
-    kind = _default_features(graphs) if options.features == "auto" else options.features
-    metric = SGML(
-        depth=options.depth, n_components=options.components, distance=options.distance, loss=options.loss,
-        n_epochs=options.epochs, batch_size=options.batch_size, learning_rate=options.learning_rate,
-        features=kind, random_state=options.seed,
-    )  # fmt: skip
+    metric = _metric(options, graphs)
     model: Any = {
         "metric": lambda: metric,
         "knn": lambda: GraphKNNClassifier(metric, n_neighbors=options.neighbors),
         "svc": lambda: GraphSVC(metric, gamma=options.gamma, C=options.C),
     }[options.model]()
-    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes, node features: {kind}")
+    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes")
     if options.evaluate:
         from sklearn.model_selection import cross_val_score
 
@@ -154,11 +158,38 @@ def _fit(options: argparse.Namespace) -> None:
         scores = cross_val_score(judged, graphs, y, cv=5)
         print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
     model.fit(graphs, y)
-    history = (model if options.model == "metric" else model.metric_).history_
-    print(f"trained {len(history.loss)} epochs in {sum(history.seconds):.1f} s", end="")
-    print(f", loss {history.loss[0]:.3f} -> {history.loss[-1]:.3f}" if history.loss else "")
+    fitted = model if options.model == "metric" else model.metric_
+    print(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
     model.save(options.out, overwrite=options.overwrite)
     print(f"written: {options.out}")
+
+
+def _metric(options: argparse.Namespace, graphs: Any) -> Any:
+    """The metric that was asked for, not fitted."""
+    given = {name: getattr(options, name.replace("-", "_")) for name in _SGML}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.metric == "auto":
+        from .metric import GraphMetric
+
+        if given:
+            raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
+        return GraphMetric(random_state=options.seed)
+    from .learner import SGML
+
+    names = {"components": "n_components", "epochs": "n_epochs"}
+    settings = {names.get(name, name.replace("-", "_")): value for name, value in given.items()}
+    if settings.get("features", "auto") == "auto":
+        settings["features"] = _default_features(graphs)
+    return SGML(**settings, random_state=options.seed)
+
+
+def _training_line(history: Any) -> str:
+    text = f"trained {len(history.loss)} epochs in {sum(history.seconds):.1f} s"
+    return f"{text}, loss {history.loss[0]:.3f} -> {history.loss[-1]:.3f}" if history.loss else text
+
+
+def _neighbors(text: str) -> int | str:
+    return text if text == "auto" else int(text)
 
 
 def _predict(options: argparse.Namespace) -> None:
