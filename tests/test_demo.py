@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph_metric_learn import SGML, demo, report
-from graph_metric_learn.demo import N_NEIGHBORS, run_demo, split_digits
+from graph_metric_learn import GraphMetric, demo, report
+from graph_metric_learn.demo import N_NEIGHBORS, PLAIN, run_demo, split_digits
 
-SECTIONS = ["result", "training", "map", "neighbours", "explanation", "yours"]
+SECTIONS = ["result", "choice", "map", "neighbours", "explanation", "yours"]
 VOID = {"meta", "img", "circle", "path"}  # without an end tag, or closed by "/>"
 
 
@@ -57,11 +57,10 @@ def ran(tmp_path_factory):
 @pytest.fixture(scope="module")
 def again(ran):
     """The same by hand: the split, and the nearest training graphs before and after learning, from all distances."""
-    settings = ran[0]["settings"]
     train, test = split_digits(300)
     nearest = []
-    for n_epochs in (0, settings["n_epochs"]):
-        metric = SGML(**{**settings, "n_epochs": n_epochs}).fit(train.graphs, train.y)
+    for settings in (PLAIN, {}):
+        metric = GraphMetric(**settings, random_state=0).fit(train.graphs, train.y)
         nearest.append(metric.pairwise_distances(test.graphs, train.graphs).argsort(1)[:, :N_NEIGHBORS])
     return train, test, *nearest
 

@@ -114,19 +114,20 @@ def image(data: bytes, alt: str, *, paper: bool = False) -> str:
     return f'<img class="plot{" paper" if paper else ""}" alt="{escape(alt)}" src="data:image/png;base64,{inside}">'
 
 
-def curve_png(shares: Sequence[float], xlabel: str, ylabel: str, alt: str) -> str:
-    """A curve of shares between 0 and 1, the first one at 1 on the horizontal axis."""
+def bars_png(names: Sequence[str], shares: Sequence[float], marked: Sequence[bool], alt: str) -> str:
+    """Bars of shares between 0 and 1, the first one on top; some are marked."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, PercentFormatter
+    from matplotlib.ticker import PercentFormatter
 
-    plot = Figure(figsize=(7, 2.9), layout="constrained")
+    plot = Figure(figsize=(7, 0.6 + 0.28 * len(names)), layout="constrained")
     axes = plot.add_subplot()
-    axes.plot(range(1, len(shares) + 1), shares, color="#0f766e", linewidth=2, marker="o", markersize=4)
-    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 1))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    places = range(len(names), 0, -1)
+    axes.barh(places, shares, color=["#0f766e" if mark else "#b8c4c2" for mark in marked], height=0.7)
+    axes.set_yticks(list(places), names)
+    axes.set(xlim=(0, 1))
+    axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", alpha=0.25)
+    axes.grid(axis="x", alpha=0.25)
     return png(plot, alt)
 
 
