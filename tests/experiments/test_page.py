@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.experiments import choices, runtimes
-from graph_metric_learn.experiments.page import renew_summary, summary, write_page
+from graph_metric_learn.experiments.page import (
+    beyond_judgement,
+    chosen_rows,
+    outside_rows,
+    renew_summary,
+    summary,
+    write_page,
+)
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.runner import cells
 from graph_metric_learn.experiments.settings import TASKS
@@ -107,7 +114,7 @@ def test_the_summary_is_renewed_between_its_marks(tmp_path):
     assert first.startswith("top\n")
     assert first.endswith("\nrest\n")
     assert "old" not in first
-    assert "| MUTAG (degree) | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs) | 89.0 ± 7.6 |  |" in first
+    assert "| MUTAG (degree) | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs) |  | 89.0 ± 7.6 |  |  |" in first
     renew_summary(records, path)
     assert path.read_text() == first
     path.write_text("no marks")
@@ -118,3 +125,38 @@ def test_the_summary_is_renewed_between_its_marks(tmp_path):
 def test_the_readme_shows_what_is_recorded():
     root = Path(__file__).parents[2]
     assert summary(list(Records(root / "results" / "records"))) in (root / "README.md").read_text()
+
+
+def test_graph_metric_is_judged_against_the_paper(tmp_path):
+    records = Records(tmp_path / "records")
+    for run in range(2):
+        config = {
+            "dataset": "MUTAG", "features": "degree", "method": "graphmetric", "classifier": "knn-loo", "run": run,
+            "model": {},
+        }  # fmt: skip
+        learning = [{"name": "weights of blocks", "gain": 0.02, "kept": run == 0}]
+        records.add(
+            config,
+            {
+                "validation": 0.9, "test": 0.92, "weights": {"mean of labels": 1.0}, "learning": learning,
+                "seconds": {"training": 2.0, "distances": 0.1, "classifier": 0.0},
+            },
+        )  # fmt: skip
+    text = beyond_judgement(list(records))
+    assert "1 of 11 cells measured: at least the paper's k-NN mean on 1, on average +2.0 points" in text
+    assert "on 1: MUTAG (degree)" in text
+    assert chosen_rows(list(records))[1:] == [
+        ["MUTAG (degree)", "100 % mean of labels", "weights of blocks in 1 of 2 runs"]
+    ]
+
+
+def test_cells_outside_the_published_spread_are_listed(tmp_path):
+    records = Records(tmp_path / "records")
+    for method, test in (("netlsd", 0.9), ("netsimile", 0.82)):  # published: 84.9 and 84.1, without a spread
+        (setting,) = grid(MUTAG, method)
+        config = {
+            "dataset": "MUTAG", "features": "degree", "method": method, "classifier": "knn", "run": 0,
+            "model": setting,
+        }  # fmt: skip
+        records.add(config, {"validation": 0.9, "test": test, "seconds": {"training": 0.0, "distances": 0.1}})
+    assert [row[0] for row in outside_rows(list(records))[1:]] == ["NetLSD (heat), k-NN"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from ..files import write_atomic
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .runtimes import runtime_rows
-from .settings import PUBLISHED, ROWS, TABLES, TASKS
+from .settings import METHODS, PUBLISHED, ROWS, TABLES, TASKS, TITLES
 from .tables import Rows, accuracy_rows, markdown, seconds_rows, table_entry
 
 Records = Sequence[dict[str, Any]]
@@ -76,15 +77,81 @@ _BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 
 
 def summary(records: Records) -> str:
-    """The learned metric against the paper's numbers, as a short Markdown table and a sentence."""
-    rows = [["", "k-NN, paper", "k-NN, here", "SVM, paper", "SVM, here"]]
-    for task in (TASKS[name] for name in (*TABLES["table1"], *TABLES["table2"])):
+    """Both metrics against the paper's numbers, as a short Markdown table and a few sentences."""
+    rows = [["", "SGML k-NN, paper", "SGML k-NN", "GraphMetric k-NN", "SGML SVM, paper", "SGML SVM", "GraphMetric SVM"]]
+    for task in (TASKS[name] for name in TABLES["beyond"]):
         cells = [task.name]
-        for classifier in ("knn", "svm"):
+        for classifier, ours in (("knn", "knn-loo"), ("svm", "svm")):
             mean, spread = PUBLISHED[task.name, "rpw", classifier]
-            cells += [f"{mean:.1f} ± {spread:.1f}", str(table_entry(records, task, "rpw", classifier))]
+            cells += [
+                f"{mean:.1f} ± {spread:.1f}",
+                str(table_entry(records, task, "rpw", classifier)),
+                str(table_entry(records, task, "graphmetric", ours)),
+            ]
         rows.append(cells)
-    return f"{markdown(rows)}\n\n{judgement(records)}"
+    return f"{markdown(rows)}\n\nSGML: {judgement(records)}\n\n{beyond_judgement(records)}"
+
+
+def beyond_judgement(records: Records) -> str:
+    """Where GraphMetric stands against the paper's k-NN, and against the best row of its tables, in two sentences."""
+    gaps, above, best = [], 0, []
+    for name in TABLES["beyond"]:
+        found = {c: table_entry(records, TASKS[name], "graphmetric", c) for c in ("knn-loo", "knn", "svm")}
+        means = {classifier: entry.mean for classifier, entry in found.items() if not isinstance(entry, str)}
+        if "knn-loo" in means:
+            gaps.append(means["knn-loo"] - PUBLISHED[name, "rpw", "knn"][0])
+            above += gaps[-1] >= 0
+        published = max(mean for (task, *_), (mean, _) in PUBLISHED.items() if task == name)
+        if means and max(means.values()) >= published:
+            best.append(name)
+    if not gaps:
+        return "GraphMetric: nothing measured yet."
+    return (
+        f"GraphMetric, {len(gaps)} of 11 cells measured: at least the paper's k-NN mean on {above}, on average "
+        f"{np.mean(gaps):+.1f} points against it. At least the best number of any row of the paper's tables, with "
+        f"k-NN or SVM, on {len(best)}{': ' + ', '.join(best) if best else ''}."
+    )
+
+
+def outside_rows(records: Records) -> Rows:
+    """Cells of other systems whose mean is farther from the published one than its spread (5 points where not given).
+
+    A published number without a spread is taken to be uncertain by 5 points, as most of the others are.
+    """
+    rows = [["system", "task", "measured", "published"]]
+    for (name, method, classifier), (mean, spread) in PUBLISHED.items():
+        if method in METHODS:
+            continue
+        found = table_entry(records, TASKS[name], method, classifier)
+        if not isinstance(found, str) and abs(found.mean - mean) > (5.0 if spread is None else spread):
+            said = f"{mean:.1f}" if spread is None else f"{mean:.1f} ± {spread:.1f}"
+            rows.append([f"{TITLES[method]}, {TITLES[classifier]}", name, str(found), said])
+    return rows
+
+
+def chosen_rows(records: Records) -> Rows:
+    """What GraphMetric chose, by task: mean weights over the runs; and how often learning was kept."""
+    rows = [["", "chosen most, mean weight", "learning kept"]]
+    for name in TABLES["beyond"]:
+        task = TASKS[name]
+        found = [
+            record["result"]
+            for record in records
+            if record["config"].get("method") == "graphmetric"
+            and record["config"].get("classifier") == "knn-loo"
+            and (record["config"]["dataset"], record["config"]["features"]) == (task.dataset, task.features)
+        ]
+        if not found:
+            continue
+        weights: Counter[str] = Counter()
+        kept: Counter[str] = Counter()
+        for result in found:
+            weights.update({part: weight / len(found) for part, weight in result["weights"].items()})
+            kept.update(stage["name"] for stage in result["learning"] if stage["kept"])
+        most = ", ".join(f"{100 * weight:.0f} % {part}" for part, weight in weights.most_common(3))
+        times = ", ".join(f"{part} in {count} of {len(found)} runs" for part, count in kept.most_common())
+        rows.append([name, most, times or "never"])
+    return rows
 
 
 def judgement(records: Records) -> str:
@@ -131,15 +198,20 @@ def _sections(records: Records, pictures: set[str]) -> list[Section]:
             "Beyond the paper: GraphMetric",
             [
                 "All node information of the dataset, for tasks with labels all but the attributes; features, "
-                "embeddings and weights chosen within the training part. k by leave-one-out: folds that are not "
-                "shuffled, as in the paper's protocol, separate neighbours that belong together where a dataset is "
-                "sorted.",
+                "embeddings, weights and what is learned are chosen within the training part of each split. k by "
+                "leave-one-out, and by the paper's protocol: its folds are not shuffled, and separate neighbours that "
+                "belong together where a dataset is sorted.",
                 accuracy_rows(records, tasks["beyond"], ROWS["beyond"]),
-                "Seconds to choose and fit, and for all distances:",
+                beyond_judgement(records),
+                "What was chosen:",
+                chosen_rows(records),
+                _TRIED,
+                "Seconds to choose and fit, and for all distances, beside other jobs:",
                 seconds_rows(records, tasks["beyond"], [("graphmetric", "knn-loo"), ("rpw", "knn")]),
             ],
         ),
         Section("FGW with k-NN", [accuracy_rows(records, tasks["fgw"], ROWS["fgw"])]),
+        Section("Where other systems differ from what was published", [_REASONS, outside_rows(records)]),
         Section(
             "Which choices matter",
             [
@@ -219,6 +291,30 @@ _DEFAULTS = (
     "because no change is better on all datasets; and no batch of one class, which teaches nothing. The largest effect "
     "is that of ties on ENZYMES: its files list nodes by kind and along the chain, and a rule that keeps the order of "
     "the file among equals profits from that, until nodes are renumbered; the canonical rule does not, on purpose."
+)
+
+
+_REASONS = (
+    "All systems are run here under one protocol: 90/10 splits, settings chosen on inner folds. The paper took most "
+    "numbers of other systems from elsewhere, where they were made with other splits, grids and classifiers. k-NN "
+    "shares votes among equals here. NetLSD, FGSD and NetSimile are published with one descriptor size and k-NN of "
+    "their authors; WWL and WL-OA with ten times 10-fold cross-validation, whose spread is that between repetitions of "
+    "the mean, not between splits, and so much smaller than any difference between protocols; PSCN depends on its "
+    "training, which is not published in detail; PROPAK and HGK-SP on bin widths and hashes. On BZR, the SVMs of FGW and "
+    "WWL choose to say the larger class always: the inner folds of the paper's protocol are not shuffled, and graphs "
+    "that belong together are held out together. With shuffled folds the inner accuracy of FGW's SVM is 87 % instead of "
+    "79 %. On Cuneiform, labels and attributes are both given to FGW. The published 80.8 % of FGW with k-NN on "
+    "IMDB-BINARY lies 17 points above the paper's own SVM on the same distances, and is not reached. Cells farther "
+    "from the published mean than its published spread, or than 5 points where none is published:"
+)
+
+_TRIED = (
+    "Negative findings. Learning on top of the chosen sum seldom passes the test on graphs held out: most of what can "
+    "be gained, the choice has gained. Codes of more dimensions, no reduction to principal components, 16 instead of 8 "
+    "cells along an axis, 16 instead of 8 steps of the choice: within a point of each other. Means of hashed codes are "
+    "2 to 5 points worse than histograms of the same trees on NCI1 and ENZYMES. Longer random walks and heat kernels "
+    "add nothing to degree, triangles and two- and three-step returns. These were compared on splits with other "
+    "seeds (100 to 119) than those of the table, but of the same datasets: the design has seen these data."
 )
 
 
