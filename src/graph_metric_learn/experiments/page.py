@@ -303,8 +303,8 @@ _REASONS = (
     "training, which is not published in detail; PROPAK and HGK-SP on bin widths and hashes. On BZR, the SVMs of FGW "
     "and WWL choose to say the larger class always: the inner folds of the paper's protocol are not shuffled, and "
     "graphs that belong together are held out together. With shuffled folds the inner accuracy of FGW's SVM is 87 % "
-    "instead of 79 %. On Cuneiform, labels and attributes are both given to FGW. The published 80.8 % of FGW with k-NN on "
-    "IMDB-BINARY lies 17 points above the paper's own SVM on the same distances, and is not reached. Cells farther "
+    "instead of 79 %. On Cuneiform, labels and attributes are both given to FGW. The published 80.8 % of FGW with k-NN "
+    "on IMDB-BINARY lies 17 points above the paper's own SVM on the same distances, and is not reached. Cells farther "
     "from the published mean than its published spread, or than 5 points where none is published:"
 )
 
