@@ -183,7 +183,7 @@ def learn(name: str, model: Model, around: Neighborhoods) -> tuple[np.ndarray, S
     )  # fmt: skip
     if not kept:
         return np.zeros(model.n_parameters), stage
-    return fit(model, around, around.same.any(1), everywhere), stage
+    return fit(model, around, np.any(around.same, axis=1), everywhere), stage
 
 
 def fit(model: Model, around: Neighborhoods, rows: np.ndarray, known: np.ndarray) -> np.ndarray:

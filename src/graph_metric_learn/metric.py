@@ -38,6 +38,8 @@ _TRIED_ON = 600  # graphs at most that all candidates are tried on
 _LEARNED_ON = 500  # graphs at most: pairs of them are what learning takes its time for
 _RANK = 16  # of the map that is learned last
 
+Update = tuple[np.ndarray, np.ndarray]  # a map of low rank, see _updated
+
 
 @dataclass
 class Sample:
@@ -157,7 +159,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         sample = Sample(dict(zip(names, self.blocks_.transform(here), strict=True)), here.sizes, codes[some])
         fewer = _stratified(sample.codes, _TRIED_ON, rng)
         self._choose(tried, sample, sample.part(fewer), rng)
-        self.history_, self.update_ = [], None
+        self.history_: list[Stage] = []
+        self.update_: Update | None = None
         if self.learn:
             fewer = _stratified(sample.codes, _LEARNED_ON, rng)
             unlearned = copy.deepcopy(self.terms_)
@@ -318,14 +321,14 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "terms_")
         both = self._as_graphs([graph, other])
         blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(both), strict=True))
-        plan, source, target = 0.0, 0.0, 0.0
+        plan, source, target = np.zeros(tuple(both.sizes)), np.zeros(both.sizes[0]), np.zeros(both.sizes[1])
         for term in self.terms_:
             part, adds, adds_other = term.compare(blocks, int(both.sizes[0]))
             plan = plan + part / len(self.terms_)
             source, target = source + adds, target + adds_other
-        whole = max(float(np.sum(source)), np.finfo(np.float32).tiny)
+        whole = max(float(source.sum()), np.finfo(np.float32).tiny)
         distance = float(self.pairwise_distances([graph], [other])[0, 0])
-        return Explanation(distance, np.asarray(plan), np.asarray(source) / whole, np.asarray(target) / whole, both)
+        return Explanation(distance, plan, source / whole, target / whole, both)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -382,7 +385,7 @@ def _flat(vectors: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([part.reshape(len(part), -1) for part in vectors], axis=1)
 
 
-def _updated(vectors: np.ndarray, update: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+def _updated(vectors: np.ndarray, update: Update | None) -> np.ndarray:
     """Vectors [N, d] through the map of low rank I + U A Uᵀ, given as (U, A)."""
     if update is None:
         return vectors

@@ -78,7 +78,7 @@ class NodeBlocks(BaseEstimator):
         for name, block in zip(self.names_, self._raw(given if sample is None else given[sample]), strict=True):
             if isinstance(block, np.ndarray):
                 self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
-                spread = np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64)
+                spread = np.asarray(np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64))
                 if _parse(name)[0] not in ("structure", "size"):  # columns of one unit
                     spread[:] = spread.mean()
                 varies = spread > 1e-12  # what never varies says nothing
