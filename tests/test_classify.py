@@ -222,3 +222,28 @@ def test_a_fitted_classifier_moves(rng, kind, device):
     wanted = clf.predict(pairs[20:])
     assert (clf.to(device).predict(pairs[20:]) == wanted).all()
     assert clf.curves_.device.type == clf.metric_.embed(pairs[:1]).device.type == device
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_renumbered_copies_share_their_votes(weights):
+    """Ten copies of one graph with other numberings, seven of them "b"."""
+    rng = np.random.default_rng(0)
+    base = nx.to_numpy_array(nx.gnp_random_graph(12, 0.3, seed=1))
+
+    def copy():
+        order = rng.permutation(12)
+        return base[np.ix_(order, order)], None
+
+    graphs = [copy() for _ in range(10)] + [(nx.to_numpy_array(nx.star_graph(n)), None) for n in (5, 6, 7)]
+    y = [*"aaabbbbbbb", *"ccc"]
+    metric = gml.GraphMetric(features=["structure@0", "structure@1"], embedding="reference", learn=False)
+    model = gml.GraphKNNClassifier(metric, n_neighbors=1, weights=weights).fit(graphs, y)
+    np.testing.assert_allclose(model.predict_proba([copy(), copy()]), [[0.3, 0.7, 0.0]] * 2, atol=1e-6)
+
+
+def test_a_classifier_on_a_graph_metric_stays_where_its_vectors_are(data):
+    train, y, test, _ = data
+    model = gml.GraphKNNClassifier(gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0))
+    model.fit(train, y)
+    before = model.predict(test)
+    np.testing.assert_array_equal(model.to("meta").predict(test), before)

@@ -17,8 +17,9 @@ def clouds(rng, sizes=(5, 9, 1, 16), dim=3, zeros=True):
     return points.astype(np.float32), np.array(sizes)
 
 
-def fitted(kind, points):
-    return EMBEDDINGS[kind]().fit(points, np.random.default_rng(0))
+def fitted(kind, points, sizes=None):
+    sizes = np.array([points.shape[0]]) if sizes is None else sizes
+    return EMBEDDINGS[kind]().fit(points, sizes, np.random.default_rng(0))
 
 
 def test_mean(rng):
@@ -29,7 +30,7 @@ def test_mean(rng):
 
 def test_reference_is_the_transported_reference(rng):
     points, sizes = clouds(rng, zeros=False)
-    embedding = Reference(4).fit(points, np.random.default_rng(0))
+    embedding = Reference(4).fit(points, sizes, np.random.default_rng(0))
     vectors = embedding.vectors(points, sizes)
     x = points[5:14].astype(float)
     plan = ot.emd(np.full(4, 0.25), np.full(9, 1 / 9), ot.dist(embedding.reference, x))
@@ -49,7 +50,7 @@ def test_reference_is_exact_for_clouds_of_its_own_size(rng):
 
 def test_axes_are_averages_along_the_walk(rng):
     points, sizes = clouds(rng, zeros=False)
-    embedding = Axes(2, 4).fit(points, np.random.default_rng(0))
+    embedding = Axes(2, 4).fit(points, sizes, np.random.default_rng(0))
     vectors = embedding.vectors(points, sizes)
     x = points[5:14].astype(float)
     for k in range(2):
@@ -92,7 +93,7 @@ def test_restored_from_its_arrays(rng, kind):
 
 def test_fewer_different_points_than_the_reference_wants():
     points = np.repeat(np.eye(2, dtype=np.float32), 10, axis=0)
-    assert len(Reference(32).fit(points, np.random.default_rng(0)).reference) == 2
+    assert len(Reference(32).fit(points, np.array([20]), np.random.default_rng(0)).reference) == 2
 
 
 def columns(rng, sizes, blocks=2, width=4):
@@ -135,3 +136,33 @@ def test_a_histogram_blames_what_only_one_has(rng):
     assert target.argmax() == 2
     assert plan[2, 2] == pytest.approx(1 / 3)  # nothing else is left for it
     np.testing.assert_allclose(plan[:2, :2], 1 / 6)
+
+
+def test_the_reference_moves_towards_the_barycentre(rng):
+    """The mean squared distance of clouds to their reference cannot grow."""
+    points, sizes = clouds(rng, (12,) * 20, zeros=False)
+
+    def spread(reference):
+        cost = 0.0
+        for x in np.split(points.astype(float), 20):
+            cost += ot.emd2(np.full(len(reference), 1 / len(reference)), np.full(12, 1 / 12), ot.dist(reference, x))
+        return cost
+
+    embedding = fitted("reference", points, sizes)
+    before = embedding.reference.copy()
+    embedding._centred(points, sizes, np.random.default_rng(0))
+    assert spread(embedding.reference) <= spread(before) + 1e-9
+
+
+def test_equal_points_have_equal_shares():
+    x = np.repeat(np.eye(3, dtype=np.float32), [5, 1, 1], axis=0)
+    embedding = fitted("reference", np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32))
+    shares = embedding.shares(x)
+    np.testing.assert_allclose(shares[:, :5], shares[:, :1].repeat(5, axis=1), atol=1e-12)
+    np.testing.assert_allclose(shares.sum(1), 1.0, atol=1e-6)
+
+
+def test_axes_along_which_nothing_varies_are_left_out(rng):
+    points = rng.normal(size=(100, 2)).astype(np.float32)
+    flat = np.concatenate([points, -points.sum(1, keepdims=True)], axis=1)  # in a plane, up to rounding
+    assert fitted("axes", flat).axes.shape == (3, 2)

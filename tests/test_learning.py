@@ -44,8 +44,8 @@ def models(vectors, around):
 
 def test_neighbourhoods(rng, example):
     vectors, around = example
+    assert around.valid.all()
     assert not (around.near == np.arange(len(vectors))[:, None]).any()
-    assert all(len(set(row)) == len(row) for row in around.near.tolist())
     order = np.argsort(squares_of(vectors) + 1e9 * np.eye(len(vectors)), axis=1)
     np.testing.assert_array_equal(around.near[:, :3], order[:, :3])
     for code in (0, 1):
@@ -53,6 +53,41 @@ def test_neighbourhoods(rng, example):
         assert counts.max() - counts.min() <= 1
     few = Neighborhoods.of(squares_of(vectors[:6]), around.codes[:6], rng)
     assert few.near.shape == (6, 5)
+
+
+def test_no_graph_is_near_itself_or_near_twice_also_in_small_classes(rng):
+    vectors, codes = rng.normal(size=(60, 3)), np.arange(60) % 20  # three of each
+    around = Neighborhoods.of(squares_of(vectors), codes, rng)
+    for i, (row, valid) in enumerate(zip(around.near, around.valid, strict=True)):
+        used = row[valid].tolist()
+        assert i not in used
+        assert len(set(used)) == len(used)
+        assert set(np.flatnonzero(codes == codes[i])) - {i} <= set(used)  # all of its class, near or not
+    assert not (around.same & ~around.valid).any()
+
+
+def test_the_order_of_equals_does_not_favour_a_class(rng):
+    codes = np.repeat([0, 1], 100)
+    around = Neighborhoods.of(np.zeros((200, 200)), codes, rng)
+    assert 0.1 < np.mean(codes[around.near[:, : around.n_voters]]) < 0.9
+
+
+def test_held_out_graphs_get_no_hint_of_their_class(rng):
+    """Scores of learned distances are those that distances to all graphs give."""
+    vectors, codes = made_up(rng, count=200, noise=30)
+    around = Neighborhoods.of(squares_of(vectors), codes, rng)
+    model = models(vectors, around)["weights"]
+    held = around.folds == 0
+    known = ~held[around.near] & around.valid
+    found = learning.fit(model, around, ~held, known)
+    scores = held_out_scores(model.squares(found), around, held).mean()
+    every = squares_of(vectors * np.exp(found / 2))
+    outside = np.flatnonzero(~held)
+    hits = []
+    for i in np.flatnonzero(held):
+        order = codes[outside[np.argsort(every[i, outside])]]
+        hits.append(np.mean([np.bincount(order[:k], minlength=2).argmax() == codes[i] for k in (1, 3, 5, 7)]))
+    assert scores <= np.mean(hits) + 0.05
 
 
 def test_squares_of_groups(rng):

@@ -61,6 +61,30 @@ def test_the_numbering_of_nodes_does_not_matter(data, metric):
     assert np.diag(crossed).max() < 1e-4 * scale
 
 
+@pytest.mark.parametrize("embedding", ["mean", "reference", "axes"])
+@pytest.mark.parametrize("regular", [2, 4])
+def test_the_numbering_does_not_matter_where_nodes_look_alike(embedding, regular):
+    """Labels on regular graphs: columns add up to a constant, and many nodes differ by rounding only."""
+    rng = np.random.default_rng(0)
+    graphs, copies = [], []
+    for seed in range(20):
+        graph = nx.random_regular_graph(regular, 12, seed=seed)
+        nx.set_node_attributes(graph, {v: int(rng.integers(3)) for v in graph}, "kind")
+        graphs.append(graph)
+        order = rng.permutation(12).tolist()
+        copies.append(nx.relabel_nodes(graph, dict(zip(range(12), order, strict=True))))
+        copies[-1] = nx.Graph(copies[-1])
+        shuffled = nx.Graph()
+        shuffled.add_nodes_from(sorted(copies[-1].nodes(data=True)))
+        shuffled.add_edges_from(copies[-1].edges)
+        copies[-1] = shuffled
+    names = ["labels@0", "labels@1", "labels@2"]
+    metric = gml.GraphMetric(features=names, embedding=embedding, label="kind", learn=False, random_state=0)
+    metric.fit(graphs, np.arange(20) % 2)
+    scale = metric.pairwise_distances(graphs).mean()
+    assert np.diag(metric.pairwise_distances(graphs, copies)).max() < 1e-3 * scale
+
+
 def test_one_seed_one_result(data):
     one, two = (gml.GraphMetric(random_state=3).fit(data[0], data[1]).transform(data[2]) for _ in range(2))
     np.testing.assert_array_equal(one, two)
@@ -77,6 +101,7 @@ def test_saved_and_loaded(tmp_path, data, metric):
         np.testing.assert_array_equal(loaded.transform(data[2]), metric.transform(data[2]))
         assert loaded.report_ == metric.report_
         assert loaded.history_ == metric.history_
+        assert loaded.choice_ == metric.choice_
         np.testing.assert_array_equal(loaded.classes_, metric.classes_)
 
 
@@ -232,15 +257,16 @@ def test_bad_input():
     graphs, y = molecules()
     with pytest.raises(ValueError, match="unknown embedding 'best'"):
         gml.GraphMetric(embedding="best").fit(graphs, y)
-    with pytest.raises(ValueError, match='features must be "auto" or a list'):
-        gml.GraphMetric(features="labels").fit(graphs, y)
+    for features in ("labels", None, 5, [], [1]):
+        with pytest.raises(ValueError, match='features must be "auto" or a list'):
+            gml.GraphMetric(features=features).fit(graphs, y)
     with pytest.raises(ValueError, match="embedding 'histogram' cannot take wl@1"):
         gml.GraphMetric(features=["wl@1"], embedding="histogram").fit(graphs, y)
     with pytest.raises(ValueError, match="unknown block 'colour@1'"):
         gml.GraphMetric(features=["colour@1"]).fit(graphs, y)
     with pytest.raises(ValueError, match="all graphs look the same"):
         gml.GraphMetric(features=["degree@0"]).fit(graphs, y)
-    for options in ({"n_steps": 0}, {"n_steps": 2.5}, {"n_graphs": 1}):
+    for options in ({"n_steps": 0}, {"n_steps": 2.5}, {"n_steps": True}, {"n_graphs": 1}):
         with pytest.raises(ValueError, match="must be a whole number"):
             gml.GraphMetric(**options).fit(graphs, y)
     with pytest.raises(ValueError, match="class"):

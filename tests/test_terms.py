@@ -20,7 +20,7 @@ def data():
 
 def term_of(kind, data, names=None):
     names = names or TITLES.get(kind, ["trees@0", "trees@1"])
-    return Term.fit("some", names, kind, data[0], np.random.default_rng(0))
+    return Term.fit("some", names, kind, *data, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("kind", [*TITLES, "histogram"])
@@ -66,7 +66,7 @@ def test_refreshed_couplings_are_made_with_the_weights(data):
     term = term_of("axes", data, ["attributes@0", "structure@1"])
     width = data[0]["attributes@0"].shape[1]
     term.weight_columns(np.repeat([1.0, 0.0], [width, 5]))
-    anew = term.refreshed(data[0], np.random.default_rng(0))
+    anew = term.refreshed(*data, np.random.default_rng(0))
     assert anew.column_weights is None
     np.testing.assert_allclose(anew.embedding.axes[width:, :width], 0, atol=1e-5)
     shuffled = dict(data[0])

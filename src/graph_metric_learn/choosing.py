@@ -10,7 +10,6 @@ import numpy as np
 from .voting import class_votes
 
 NEIGHBORS = (1, 2, 3, 5, 7)
-SHORTLIST = 12  # candidates that may be added: the best on their own
 
 
 @dataclass
@@ -82,17 +81,17 @@ def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int
     """
     ks = usable(len(codes))
     scores = {name: float(leave_one_out(square, codes, ks).mean()) for name, square in squares.items()}
-    shortlist = sorted(scores, key=lambda name: -scores[name])[:SHORTLIST]
-    total = np.zeros_like(squares[shortlist[0]])
+    names = sorted(scores, key=lambda name: -scores[name])
+    total = np.zeros_like(squares[names[0]])
     added: list[str] = []
     best, length = -1.0, 0
     trail: list[tuple[str, float]] = []
     for _ in range(n_steps):
-        tried = [float(leave_one_out(total + squares[name], codes, ks).mean()) for name in shortlist]
+        tried = [float(leave_one_out(total + squares[name], codes, ks).mean()) for name in names]
         place = int(np.argmax(tried))
-        added.append(shortlist[place])
-        trail.append((shortlist[place], tried[place]))
-        total += squares[shortlist[place]]
+        added.append(names[place])
+        trail.append((names[place], tried[place]))
+        total += squares[names[place]]
         if tried[place] > best + 1e-9:
             best, length = tried[place], len(added)
     weights = {name: added[:length].count(name) / length for name in dict.fromkeys(added[:length])}

@@ -79,7 +79,7 @@ class _OnMetric(BaseEstimator):
         metric = getattr(self.metric_, "estimator", self.metric_)
         if hasattr(metric, "to"):  # a GraphMetric makes its vectors on the CPU
             metric.to(device)
-        self.curves_ = self.curves_.to(device)
+            self.curves_ = self.curves_.to(device)
         return self
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -144,7 +144,7 @@ class _Neighbors(_OnMetric):
             raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
 
     def add(self, graphs: Any, y: Any = None) -> Any:
-        """Grows the reference set by labelled graphs; the metric stays, so it costs no more than their curves."""
+        """Grows the reference set by labelled graphs; the metric stays. With n_neighbors="auto", k is chosen anew."""
         check_is_fitted(self, "curves_")
         given = _converted(self.metric_, graphs)
         more = self.metric_.embed(given)
@@ -190,6 +190,8 @@ class _Neighbors(_OnMetric):
         curves = self.metric_.embed(graphs)
         where = _place(self.metric_, curves)
         distances, columns = kneighbors(curves, self.curves_, n_neighbors=min(k + 1, count), device=where)
+        floor = self._rounding()
+        distances = np.where(distances < floor, 0.0, distances)
         cut = np.flatnonzero(
             (distances[:, k:] <= distances[:, k - 1 : k] * (1 + SAME)).any(1)
         )  # in the midst of equals
@@ -199,6 +201,7 @@ class _Neighbors(_OnMetric):
         votes = np.ones(len(rows))
         for some in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
             every = pairwise_distances(curves[some], self.curves_, device=where)
+            every = np.where(every < floor, 0.0, every)
             shares = neighbor_shares(every, k)
             r, c = np.nonzero(shares)
             rows, columns = np.concatenate([rows, some[r]]), np.concatenate([columns, c])
@@ -208,6 +211,11 @@ class _Neighbors(_OnMetric):
             votes = np.where(touching, votes * (lengths == 0), votes / np.where(lengths > 0, lengths, 1))
         votes /= np.bincount(rows, votes, minlength=len(curves))[rows]
         return sparse.csr_array((votes, (rows, columns)), shape=(len(curves), count))
+
+    def _rounding(self) -> float:
+        """A distance that is nothing but rounding: graphs that differ by their numbering are equally near."""
+        some = self.curves_[: min(100, len(self.curves_))]
+        return 1e-6 * float(pairwise_distances(some, device=_place(self.metric_, some)).max(initial=0.0))
 
 
 class GraphKNNClassifier(_OwnClasses, _Neighbors):
@@ -266,6 +274,7 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
         if isinstance(self.n_neighbors, str):
             some = np.random.default_rng(0).permutation(len(codes))[:_CHOSEN_ON]
             distances = pairwise_distances(self.curves_[some], device=_place(self.metric_, self.curves_))
+            distances[distances < self._rounding()] = 0.0
             ks = usable(len(some))
             self.n_neighbors_ = ks[int(leave_one_out(distances, codes[some], ks).argmax())]
 

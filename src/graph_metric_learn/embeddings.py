@@ -17,11 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from .transport.curves import concatenated_ranges
 from .transport.kernels import parallel, prange
 from .transport.measures import offsets
 from .transport.simplex import plan_of, solve, start_tree
 
 _SAMPLE = 3000  # points that reference and axes are fitted to
+_CLOUDS = 500  # clouds that the reference is centred among
 
 
 class Embedding:
@@ -30,8 +32,8 @@ class Embedding:
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # of 0 and 1, sparse, instead of points in space
 
-    def fit(self, points: np.ndarray, rng: np.random.Generator) -> Embedding:
-        """Learns what it needs from points [S, q]."""
+    def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
+        """Learns what it needs from the points [S, q] of clouds."""
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
@@ -103,8 +105,8 @@ class Reference(Embedding):
     def __init__(self, n_points: int = 32) -> None:
         self.n_points = n_points
 
-    def fit(self, points: np.ndarray, rng: np.random.Generator) -> Reference:
-        """The reference: centres of k-means of a sample of the points."""
+    def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
+        """The reference: centres of k-means of a sample of the points, each moved to where clouds go from it."""
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
 
@@ -113,15 +115,30 @@ class Reference(Embedding):
         seed = int(rng.integers(2**31))
         if len(distinct) <= self.n_points:
             self.reference = distinct.astype(np.float64)
-            return self
+            return self._centred(points, sizes, rng)
         with warnings.catch_warnings():  # fewer centres than asked for are fine
             warnings.simplefilter("ignore", ConvergenceWarning)
             means = KMeans(self.n_points, n_init=1, max_iter=20, random_state=seed).fit(some)
         self.reference = np.asarray(means.cluster_centers_, dtype=np.float64)
+        return self._centred(points, sizes, rng)
+
+    def _centred(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
+        """A step towards the barycentre of the clouds: each point goes to the mean of what is transported to it."""
+        some = np.sort(rng.permutation(len(sizes))[:_CLOUDS])
+        starts = offsets(sizes)
+        rows = concatenated_ranges(starts[some], sizes[some])
+        part = np.ascontiguousarray(points[rows], np.float32)
+        self.reference = self._means(part, part, sizes[some]).mean(0)
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
-        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+        """From the plan; equal points have equal shares."""
+        shares = self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+        _, place, counts = np.unique(x.round(5), axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        together = np.zeros((len(shares), len(counts)))
+        np.add.at(together.T, place, shares.T)
+        return (together / counts)[:, place]
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         means = self._means(points, np.ascontiguousarray(points, np.float32), sizes)
@@ -131,12 +148,13 @@ class Reference(Embedding):
         """Means of what is carried [S, c] in each slot of each cloud [G, K, c].
 
         Of several optimal plans always the same one, whatever the order of the points: they are put into the order
-        along one direction, and costs that differ by rounding only are made equal.
+        along one direction, and points that differ by rounding only are made equal.
         """
+        exact = points.astype(np.float64).round(5)
         direction = np.random.default_rng(0).normal(size=points.shape[1])
-        order = np.lexsort([points @ direction, np.repeat(np.arange(len(sizes)), sizes)])
+        order = np.lexsort([exact @ direction, np.repeat(np.arange(len(sizes)), sizes)])
         means = np.zeros((len(sizes), len(self.reference), carried.shape[1]))
-        if not _transport(self.reference, points.astype(np.float64)[order], carried[order], offsets(sizes), means):
+        if not _transport(self.reference, exact[order], carried[order], offsets(sizes), means):
             raise RuntimeError("a transport problem was not solved within a million pivots")
         return means
 
@@ -162,11 +180,12 @@ class Axes(Embedding):
         self.n_axes = n_axes
         self.n_cells = n_cells
 
-    def fit(self, points: np.ndarray, rng: np.random.Generator) -> Axes:
-        """The axes of largest variance of a sample of the points."""
+    def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Axes:
+        """The axes of largest variance of a sample of the points; none along which there is nothing but rounding."""
         some = _sample(points, rng).astype(np.float64)
-        _, vectors = np.linalg.eigh((some - some.mean(0)).T @ (some - some.mean(0)))
-        self.axes = vectors[:, ::-1][:, : self.n_axes].copy()
+        spread, vectors = np.linalg.eigh((some - some.mean(0)).T @ (some - some.mean(0)))
+        real = np.flatnonzero(spread > 1e-10 * spread.max())[::-1][: self.n_axes]
+        self.axes = vectors[:, real if len(real) else [-1]].copy()
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
@@ -266,10 +285,11 @@ def _fill_cells(along, order, carried, starts, n_cells, means):
     for g in prange(len(starts) - 1):
         first, n = starts[g], starts[g + 1] - starts[g]
         mean = np.empty(carried.shape[1])
+        near = 0.0
         for k in range(along.shape[1]):
-            near = 0.0
             for i in range(first, first + n):
                 near = max(near, 1e-6 * abs(along[i, k]))
+        for k in range(along.shape[1]):
             begin = 0
             while begin < n:
                 end = begin + 1

@@ -61,9 +61,13 @@ class Neighborhoods:
     Attributes
     ----------
     near : ndarray [N, M]
-        Graphs near each graph, without itself.
+        Graphs near each graph: the nearest ones, then further ones of its own class.
+    n_voters : int
+        How many of them are the nearest, whatever their class: these may vote.
     same : ndarray [N, M]
         Whether they are of the same class.
+    valid : ndarray [N, M]
+        False where a class has no further graphs.
     codes : ndarray [N]
         Classes 0, 1, …
     folds : ndarray [N]
@@ -71,25 +75,29 @@ class Neighborhoods:
     """
 
     near: np.ndarray
+    n_voters: int
     same: np.ndarray
+    valid: np.ndarray
     codes: np.ndarray
     folds: np.ndarray
 
     @classmethod
     def of(cls, squares: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> Neighborhoods:
-        """Those of squared distances [N, N]; each class is spread evenly over the folds."""
-        others = squares.astype(np.float32, copy=True)
-        np.fill_diagonal(others, np.inf)
+        """Those of squared distances [N, N], equal ones in random order; each class is spread over the folds."""
         count = len(codes)
+        shuffled = rng.permutation(count)
+        others = squares[:, shuffled].astype(np.float32)
+        others[shuffled, np.arange(count)] = np.inf
         nearest = np.argsort(others, axis=1, kind="stable")[:, : min(N_NEAREST, count - 1)]
         np.put_along_axis(others, nearest, np.inf, axis=1)
-        others[codes[:, None] != codes] = np.inf
+        others[codes[:, None] != codes[shuffled]] = np.inf
         own = np.argsort(others, axis=1, kind="stable")[:, : min(N_OWN, count - 1 - nearest.shape[1])]
-        near = np.concatenate([nearest, own], axis=1)  # where a class has no more, others fill up: no harm
+        further = np.isfinite(np.take_along_axis(others, own, axis=1))
+        near = shuffled[np.concatenate([nearest, own], axis=1)]
+        valid = np.concatenate([np.ones(nearest.shape, dtype=bool), further], axis=1)
         folds = np.empty(count, dtype=np.int64)
-        shuffled = rng.permutation(count)
         folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(count) % N_FOLDS
-        return cls(near, codes[near] == codes[:, None], codes, folds)
+        return cls(near, nearest.shape[1], (codes[near] == codes[:, None]) & valid, valid, codes, folds)
 
 
 class Model(Protocol):
@@ -160,11 +168,10 @@ class LowRank:
 
 def learn(name: str, model: Model, around: Neighborhoods) -> tuple[np.ndarray, Stage]:
     """Parameters learned from all graphs, and how those learned without a fold do on that fold."""
-    everywhere = np.ones(around.near.shape, dtype=bool)
     gains, before, after = [], [], []
     for fold in range(N_FOLDS):
         held = around.folds == fold
-        known = ~held[around.near]
+        known = ~held[around.near] & around.valid
         rows = ~held & (known & around.same).any(1)
         if not (held.any() and rows.any()):
             continue
@@ -183,7 +190,7 @@ def learn(name: str, model: Model, around: Neighborhoods) -> tuple[np.ndarray, S
     )  # fmt: skip
     if not kept:
         return np.zeros(model.n_parameters), stage
-    return fit(model, around, np.any(around.same, axis=1), everywhere), stage
+    return fit(model, around, np.any(around.same, axis=1), around.valid), stage
 
 
 def fit(model: Model, around: Neighborhoods, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -196,8 +203,9 @@ def fit(model: Model, around: Neighborhoods, rows: np.ndarray, known: np.ndarray
 
     known, same = known[rows], around.same[rows]
     start = model.squares(np.zeros(model.n_parameters))[rows]
-    typical = float(np.median(np.where(known, start, np.inf).min(1)))
-    start_rate = np.log(1.0 / max(typical, 1e-6 * float(start.mean()) + 1e-30))
+    first = np.where(known & (start > 0), start, np.inf).min(1)  # copies say nothing about the scale
+    typical = float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else 1.0
+    start_rate = -np.log(max(typical, 1e-30))
     count = int(rows.sum())
 
     def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -217,10 +225,14 @@ def fit(model: Model, around: Neighborhoods, rows: np.ndarray, known: np.ndarray
 
 
 def held_out_scores(squares: np.ndarray, around: Neighborhoods, held: np.ndarray) -> np.ndarray:
-    """For each graph held out, for how many k, as a share, its near graphs that are not held out classify it right."""
-    rows = np.where(held[around.near[held]], np.inf, squares[held])
+    """For each graph held out, for how many k, as a share, its nearest graphs that are not held out classify it right.
+
+    Only the nearest, whatever their class: further ones of the own class would be a hint.
+    """
+    near = around.near[held, : around.n_voters]
+    rows = np.where(held[near], np.inf, squares[held, : around.n_voters])
     order = np.argsort(rows, axis=1, kind="stable")
-    voters = np.take_along_axis(around.codes[around.near[held]], order, axis=1)
+    voters = np.take_along_axis(around.codes[near], order, axis=1)
     counts = np.isfinite(np.take_along_axis(rows, order, axis=1))
     ballots = (voters[:, :, None] == np.arange(around.codes.max() + 1)) & counts[:, :, None]
     votes = np.cumsum(ballots, axis=1)
@@ -261,7 +273,7 @@ def principal_directions(vectors: np.ndarray, rank: int) -> np.ndarray:
     centred = vectors - vectors.mean(0)
     values, weights = np.linalg.eigh((centred @ centred.T).astype(np.float64))
     chosen = [i for i in np.argsort(-values)[:rank] if values[i] > 1e-6 * values.max()]
-    return (centred.T @ (weights[:, chosen] / np.sqrt(values[chosen])).astype(np.float32)).astype(np.float32)
+    return np.linalg.qr(centred.T @ (weights[:, chosen] / np.sqrt(values[chosen])).astype(np.float32))[0]
 
 
 def _nca(scaled: np.ndarray, known: np.ndarray, same: np.ndarray) -> tuple[float, np.ndarray]:

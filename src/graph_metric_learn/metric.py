@@ -13,7 +13,7 @@ import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .choosing import SHORTLIST, Choice, choose, leave_one_out, left_out_hits, usable
+from .choosing import Choice, choose, leave_one_out, left_out_hits, usable
 from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
@@ -35,8 +35,10 @@ from .transport import pairwise_distances
 from .transport.curves import Curves
 
 _TRIED_ON = 600  # graphs at most that all candidates are tried on
+_SHORTLIST = 12  # candidates that may be in the sum: the best on their own
 _LEARNED_ON = 500  # graphs at most: pairs of them are what learning takes its time for
 _RANK = 16  # of the map that is learned last
+_ROUNDING = 3e-6  # distances of graphs that differ by the numbering of their nodes
 
 Update = tuple[np.ndarray, np.ndarray]  # a map of low rank, see _updated
 
@@ -166,8 +168,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             unlearned = copy.deepcopy(self.terms_)
             self._learn(sample.part(fewer), rng)
             self._confirm(unlearned, sample, np.setdiff1d(np.arange(len(sample.codes)), fewer))
-        used = list(dict.fromkeys(name for term in self.terms_ for name in term.names))
-        self.blocks_ = NodeBlocks().fit(given, used, sample=some)
+        self.blocks_ = self.blocks_.only(list(dict.fromkeys(name for term in self.terms_ for name in term.names)))
         self.seconds_ = time.perf_counter() - began
         return self
 
@@ -177,7 +178,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         scores: dict[str, float] = {}
         for title, parts in tried.items():
             for kind in embeddings_for(parts, self.embedding):
-                term = Term.fit(title, parts, kind, sample.blocks, rng)
+                term = Term.fit(title, parts, kind, sample.blocks, sample.sizes, rng)
                 squares = _squares([fewer.vectors(term)])
                 if squares.mean() > 1e-12:  # else it tells no two graphs apart
                     candidates[term.name] = term
@@ -185,7 +186,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         if not candidates:
             raise ValueError("all graphs look the same: no block of node features tells any two apart")
         squares_of = {}
-        for name in sorted(scores, key=lambda name: -scores[name])[:SHORTLIST]:
+        for name in sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]:
             squares = _squares([sample.vectors(candidates[name])])
             candidates[name].weight = 1.0 / float(squares.mean())
             squares_of[name] = squares * np.float32(candidates[name].weight)
@@ -230,15 +231,18 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         return vectors, around, group_squares(vectors, groups, around.near)
 
     def _refresh(self, sample: Sample, rng: np.random.Generator) -> bool:
-        """Couplings made anew with the learned weights, unless the old ones classify better."""
-        anew = [term if term.embedding.takes_columns else term.refreshed(sample.blocks, rng) for term in self.terms_]
+        """Couplings made anew with the learned weights, if graphs left out are then classified better."""
+        anew = [
+            term if term.embedding.takes_columns else term.refreshed(sample.blocks, sample.sizes, rng)
+            for term in self.terms_
+        ]
         held_score, anew_score = (
             leave_one_out(
                 _squares([sample.vectors(term) for term in terms]), sample.codes, usable(len(sample.codes))
             ).mean()
             for terms in (self.terms_, anew)
         )
-        if anew_score < held_score:
+        if anew_score <= held_score:
             return False
         self.terms_ = anew
         return True
@@ -256,20 +260,23 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         )
         for stage in kept:
             stage.confirmed = bool(after >= before)
-            stage.kept = stage.confirmed
+            if after < before:
+                stage.kept, stage.refreshed = False, None
         if after < before:
             self.terms_, self.update_ = unlearned, None
 
     def _check_options(self) -> None:
         for name, least in (("n_steps", 1), ("n_graphs", 4)):
             value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
         if self.embedding not in ("auto", *EMBEDDINGS):
             known = ", ".join(map(repr, ("auto", *EMBEDDINGS)))
             raise ValueError(f"unknown embedding {self.embedding!r}: use one of {known}")
-        if len(self.features) == 0 or (isinstance(self.features, str) and self.features != "auto"):
-            raise ValueError(f'features must be "auto" or a list of blocks, got {self.features!r}')
+        given = self.features
+        named = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
+        if not (named or (isinstance(given, str) and given == "auto")):
+            raise ValueError(f'features must be "auto" or a list of blocks, such as ["wl@1"], got {given!r}')
 
     def _tried(self, given: Graphs) -> dict[str, list[str]]:
         """Sets of blocks to choose from, by title."""
@@ -292,7 +299,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         kept = [f"{stage.name} {100 * (stage.learned - stage.unlearned):+.1f}" for stage in self.history_ if stage.kept]
         if kept:
             return f"{text}; learning kept: {', '.join(kept)} points on graphs held out"
-        return f"{text}; learning tried and not kept: no gain on graphs held out" if self.history_ else text
+        return f"{text}; learning tried and not kept: it did not help graphs held out" if self.history_ else text
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
@@ -308,9 +315,14 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         return _as_curves(self.transform(graphs))
 
     def pairwise_distances(self, graphs: Any, others: Any = None, *, squared: bool = False) -> np.ndarray:
-        """Distances between graphs [N, N], or to other graphs [N, M]; float32."""
+        """Distances between graphs [N, N], or to other graphs [N, M]; float32.
+
+        The mean squared distance of the training graphs is about 1; what is below the rounding of float32 is 0.
+        """
         v = None if others is None else self.embed(others)
-        return pairwise_distances(self.embed(graphs), v, squared=squared, progress=False)
+        found = pairwise_distances(self.embed(graphs), v, squared=squared, progress=False)
+        found[found < (_ROUNDING**2 if squared else _ROUNDING)] = 0.0
+        return found
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance.
@@ -346,6 +358,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "terms_")
         params = {**self.get_params(deep=False), "random_state": self.seed_}
+        params["features"] = self.features if isinstance(self.features, str) else list(self.features)
         blocks, centres = self.blocks_.state()
         tensors = {f"blocks.{name}": value for name, value in centres.items()}
         terms = []
@@ -373,6 +386,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         metric.history_ = [Stage(**stage) for stage in config["history"]]
         metric.classes_ = np.array(config["classes"])
         metric.choice_ = Choice(**config["choice"])
+        metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]
         return metric
 
@@ -421,7 +435,7 @@ def _as_curves(vectors: np.ndarray) -> Curves:
 
 
 def _stratified(codes: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """At most so many indices, each class in its proportion, but no class below two, if it has them."""
+    """At most so many indices, each class in its proportion, but no class below two, if it has them and they fit."""
     if len(codes) <= most:
         return np.arange(len(codes))
     shuffled = rng.permutation(len(codes))

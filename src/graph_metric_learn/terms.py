@@ -48,7 +48,7 @@ def recipes(kinds: Sequence[str]) -> dict[str, list[str]]:
 
 
 def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
-    """Kinds of embedding that make sense for these blocks, or the wanted one; an error where it cannot take them."""
+    """Kinds of embedding that make sense for these blocks; of them the wanted one alone, which may be none."""
     columns = {name.startswith("trees@") for name in names}
     if len(columns) == 2:
         raise ValueError(f"trees go with trees alone, got {', '.join(names)}")
@@ -87,15 +87,17 @@ class Term:
     column_weights: np.ndarray | None = None
 
     @classmethod
-    def fit(cls, title: str, names: list[str], kind: str, blocks: Blocks, rng: np.random.Generator) -> Term:
-        """A term fitted to the nodes of the blocks."""
+    def fit(
+        cls, title: str, names: list[str], kind: str, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator
+    ) -> Term:
+        """A term fitted to the nodes of graphs of these sizes."""
         term = cls(title, names, None, kind, EMBEDDINGS[kind]())
         points = term.points(blocks)
         if not term.embedding.takes_columns and points.shape[1] > _COLUMNS:
             _, vectors = np.linalg.eigh((points.T @ points).astype(np.float64))  # blocks are centred
             term.basis = np.ascontiguousarray(vectors[:, ::-1][:, :_COLUMNS], dtype=np.float32)
             points = points @ term.basis
-        term.embedding.fit(points, rng)
+        term.embedding.fit(points, sizes, rng)
         return term
 
     @property
@@ -142,13 +144,13 @@ class Term:
         before = 1.0 if self.column_weights is None else self.column_weights
         self.column_weights = (before * factors).astype(np.float32)
 
-    def refreshed(self, blocks: Blocks, rng: np.random.Generator) -> Term:
+    def refreshed(self, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator) -> Term:
         """The same with the learned weights inside: couplings are made with weighted columns, too."""
         assert self.column_weights is not None
         scale = np.sqrt(self.column_weights, dtype=np.float32)
         basis = np.diag(scale) if self.basis is None else self.basis * scale
         term = Term(self.title, self.names, basis, self.kind, EMBEDDINGS[self.kind](), self.weight)
-        term.embedding.fit(term.points(blocks), rng)
+        term.embedding.fit(term.points(blocks), sizes, rng)
         return term
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

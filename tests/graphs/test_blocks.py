@@ -97,3 +97,21 @@ def test_trees_have_one_column_each():
     assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
     again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
     assert (again != trees).nnz == 0
+
+
+def test_labels_have_a_column_if_they_occur():
+    path = nx.path_graph(4)
+    nx.set_node_attributes(path, dict(enumerate([0, 20_000, 0, 7])), "kind")
+    given = as_graphs([path], label="kind")
+    (block,) = NodeBlocks().fit(given, ["labels@0"]).transform(given)
+    assert block.shape == (4, 3)
+    many = nx.path_graph(300)
+    nx.set_node_attributes(many, {i: i for i in many}, "kind")
+    assert "labels" not in available_kinds(as_graphs([many], label="kind"))
+
+
+def test_some_of_the_blocks():
+    pairs, _ = zoo(np.random.default_rng(0), 10)
+    fitted = NodeBlocks().fit(pairs, NAMES)
+    (block,) = fitted.only(["attributes@2"]).transform(pairs)
+    np.testing.assert_array_equal(block, fitted.transform(pairs)[NAMES.index("attributes@2")])

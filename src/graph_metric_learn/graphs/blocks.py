@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .collection import Graphs
@@ -20,6 +20,7 @@ from .wl import code_vectors, wl_hashes
 
 SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
 KINDS = (*SMOOTH, "wl", "trees")
+_MOST_LABELS = 256
 _EXACT_DEGREES = 32  # larger ones share columns, each for degrees up to a quarter larger
 
 
@@ -64,13 +65,16 @@ class NodeBlocks(BaseEstimator):
         self.kinds_ = available_kinds(given)
         for name in names:
             kind, _ = _parse(name)
-            if kind not in self.kinds_:
+            if (kind == "attributes" and given.x is None) or (kind == "labels" and given.labels is None):
                 raise ValueError(f"block {name!r}, but the nodes of the graphs carry no {kind}")
         self.features_ = {
             kind: NodeFeatures(kind).fit(given)
             for kind in ("attributes", "labels")
             if any(_parse(name)[0] == kind for name in names)
         }
+        if "labels" in self.features_:
+            assert given.labels is not None
+            self.features_["labels"].label_values_ = [np.unique(column) for column in given.labels.T]  # no gaps
         self.names_ = list(names)
         self.label_kind_ = _label_kind(given)
         self.centres_: dict[str, np.ndarray] = {}
@@ -106,7 +110,8 @@ class NodeBlocks(BaseEstimator):
             for hop in range(far[kind] + 1):
                 before = found.get((kind, hop - 1))
                 found[kind, hop] = self._start(kind, given) if hop == 0 else propagate(replace(given, x=before), 1)
-        for level, hashes in enumerate(wl_hashes(given, max(far["wl"], far["trees"], 0))):
+        deepest = max(far["wl"], far["trees"])
+        for level, hashes in enumerate(wl_hashes(given, deepest) if deepest >= 0 else ()):
             if ("wl", level) in parsed:
                 found["wl", level] = code_vectors(hashes, self.code_size)
             if ("trees", level) in parsed:
@@ -124,6 +129,16 @@ class NodeBlocks(BaseEstimator):
         x = self.features_[kind].transform(given).x
         assert x is not None
         return x
+
+    def only(self, names: Sequence[str]) -> NodeBlocks:
+        """The same transformer for some of its blocks."""
+        fewer = clone(self)
+        fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
+        used = {_parse(name)[0] for name in names}
+        fewer.features_ = {kind: features for kind, features in self.features_.items() if kind in used}
+        fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}
+        fewer.scales_ = {name: self.scales_[name] for name in names if name in self.scales_}
+        return fewer
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that was fitted: what JSON can hold, and arrays."""
@@ -149,9 +164,10 @@ class NodeBlocks(BaseEstimator):
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
-    """Kinds of blocks that these graphs can have."""
+    """Kinds of blocks that these graphs can have; one column for each of thousands of labels is left to "wl"."""
     lacking = {"attributes"} if graphs.x is None else set()
-    lacking |= {"labels"} if graphs.labels is None else set()
+    if graphs.labels is None or sum(len(np.unique(column)) for column in graphs.labels.T) > _MOST_LABELS:
+        lacking.add("labels")
     return [kind for kind in KINDS if kind not in lacking]
 
 
