@@ -271,3 +271,13 @@ def test_bad_input():
             gml.GraphMetric(**options).fit(graphs, y)
     with pytest.raises(ValueError, match="class"):
         gml.GraphMetric().fit(graphs, ["one"] * 20)
+
+
+def test_the_choice_is_made_on_fewer_graphs_where_they_are_large(data, monkeypatch):
+    seen = []
+    real = metric_module.choose
+    monkeypatch.setattr(metric_module, "choose", lambda s, codes, **o: seen.append(len(codes)) or real(s, codes, **o))
+    monkeypatch.setattr(metric_module, "_NODES", 1)
+    monkeypatch.setattr(metric_module, "_FEWEST", 12)
+    gml.GraphMetric(features=["degree@0"], random_state=0).fit(data[0], data[1])
+    assert seen == [12]

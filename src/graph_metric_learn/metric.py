@@ -34,6 +34,7 @@ from .terms import Blocks, Term, embeddings_for, inside, recipes
 from .transport import pairwise_distances
 from .transport.curves import Curves
 
+_NODES, _FEWEST = 80_000, 100  # the choice is made on so many nodes at most, if these are so many graphs
 _TRIED_ON = 600  # graphs at most that all candidates are tried on
 _SHORTLIST = 12  # candidates that may be in the sum: the best on their own
 _LEARNED_ON = 500  # graphs at most: pairs of them are what learning takes its time for
@@ -83,7 +84,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     learn : bool
         Whether to try learning, after the choice.
     n_graphs : int
-        How many training graphs the choice is made on at most.
+        How many training graphs the choice is made on at most; fewer where graphs are large (80,000 nodes in all).
     random_state : int, numpy.random.Generator or None
         One seed gives one result on one machine.
     attribute, label : str
@@ -155,7 +156,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         rng = np.random.default_rng(self.seed_)
         tried = self._tried(given)
         names = list(dict.fromkeys(name for blocks in tried.values() for name in blocks))
-        some = _stratified(codes, self.n_graphs, rng)
+        most = min(self.n_graphs, max(_FEWEST, int(_NODES / given.sizes.mean())))
+        some = _stratified(codes, most, rng)
         self.blocks_ = NodeBlocks().fit(given, names, sample=some)
         here = given[some]
         sample = Sample(dict(zip(names, self.blocks_.transform(here), strict=True)), here.sizes, codes[some])
