@@ -127,7 +127,7 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
 CHOSEN: dict[str, dict[str, Any]] = {
     "graphmetric": {},
     "graphmetric-unlearned": {"learn": False},
-    "graphmetric-single": {"learn": False, "n_steps": 1},
+    "graphmetric-single": {"learn": False, "n_steps": 1, "n_bags": 1},
     "graphmetric-mean": {"learn": False, "embedding": "mean"},
     "graphmetric-reference": {"learn": False, "embedding": "reference"},
     "graphmetric-axes": {"learn": False, "embedding": "axes"},
