@@ -108,7 +108,7 @@ def test_saved_and_loaded(tmp_path, data, metric):
 @pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphSVC])
 def test_under_a_classifier(tmp_path, data, kind):
     train, y, test, truth = data
-    model = kind(gml.GraphMetric(n_steps=2, n_bags=2, random_state=0)).fit(train, y)
+    model = kind(gml.GraphMetric(n_steps=2, random_state=0)).fit(train, y)
     assert model.score(test, truth) >= 0.9
     again = gml.load(model.save(tmp_path / "model"))
     np.testing.assert_array_equal(again.predict(test), model.predict(test))

@@ -79,9 +79,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses.
     embedding : {"auto", "mean", "reference", "axes", "histogram"}
         How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
-    n_steps, n_bags : int
-        Steps in which a sum is built, and how many sums are averaged, see :func:`choosing.choose`; with 1 and 1 the
-        best part is chosen alone.
+    n_steps : int
+        Steps in which the sum is built, see :func:`choosing.choose`; 1 chooses the best part alone.
     learn : bool
         Whether to try learning, after the choice.
     n_graphs : int
@@ -96,7 +95,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     terms_ : list of Term
         The parts of the distance.
     choice_ : Choice
-        The chosen sum, and scores of all candidates (on at most 600 graphs).
+        Scores of all candidates, and the path to the chosen sum.
     history_ : list of Stage
         What learning was tried, and what was kept.
     report_ : str
@@ -120,8 +119,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self,
         features: Any = "auto",
         embedding: str = "auto",
-        n_steps: int = 6,
-        n_bags: int = 8,
+        n_steps: int = 8,
         learn: bool = True,
         n_graphs: int = 2000,
         random_state: Any = None,
@@ -131,7 +129,6 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self.features = features
         self.embedding = embedding
         self.n_steps = n_steps
-        self.n_bags = n_bags
         self.learn = learn
         self.n_graphs = n_graphs
         self.random_state = random_state
@@ -195,7 +192,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             squares = _squares([sample.vectors(candidates[name])])
             candidates[name].weight = 1.0 / float(squares.mean())
             squares_of[name] = squares * np.float32(candidates[name].weight)
-        self.choice_ = choose(squares_of, sample.codes, n_steps=self.n_steps, n_bags=self.n_bags, rng=rng)
+        self.choice_ = choose(squares_of, sample.codes, n_steps=self.n_steps)
         self.choice_.scores = scores
         self.terms_ = [candidates[name] for name in self.choice_.weights]
         for term, weight in zip(self.terms_, self.choice_.weights.values(), strict=True):
@@ -271,7 +268,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             self.terms_, self.update_ = unlearned, None
 
     def _check_options(self) -> None:
-        for name, least in (("n_steps", 1), ("n_bags", 1), ("n_graphs", 4)):
+        for name, least in (("n_steps", 1), ("n_graphs", 4)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
@@ -391,6 +388,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         metric.history_ = [Stage(**stage) for stage in config["history"]]
         metric.classes_ = np.array(config["classes"])
         metric.choice_ = Choice(**config["choice"])
+        metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]
         return metric
 

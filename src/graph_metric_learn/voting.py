@@ -33,6 +33,19 @@ def neighbor_shares(distances: np.ndarray, k: int) -> np.ndarray:
     return nearer + tied * ((k - nearer.sum(1, keepdims=True)) / tied.sum(1, keepdims=True))
 
 
+def by_distance(shares: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Shares of votes [N, M] divided by the distance; who is at distance 0 takes all.
+
+    Examples
+    --------
+    >>> by_distance(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[1. , 0.5],
+           [1. , 0. ]])
+    """
+    touching = shares * (distances == 0)
+    return np.where(touching.any(1, keepdims=True), touching, shares / np.where(distances > 0, distances, 1.0))
+
+
 def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
     """Votes for each class by k nearest neighbours, for several k at once.
 

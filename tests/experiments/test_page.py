@@ -131,7 +131,7 @@ def test_graph_metric_is_judged_against_the_paper(tmp_path):
     records = Records(tmp_path / "records")
     for run in range(2):
         config = {
-            "dataset": "MUTAG", "features": "degree", "method": "graphmetric", "classifier": "knn-loo", "run": run,
+            "dataset": "MUTAG", "features": "degree", "method": "graphmetric", "classifier": "knn-weighted", "run": run,
             "model": {},
         }  # fmt: skip
         learning = [{"name": "weights of blocks", "gain": 0.02, "kept": run == 0}]

@@ -80,3 +80,14 @@ def test_svm_with_a_given_kernel(rng):
     assert choice.chosen == search.best_params_
     assert choice.validation == pytest.approx(search.best_score_)
     assert choice.test == pytest.approx(search.score(kernel[np.ix_(test, train)], y[test]))
+
+
+def test_votes_by_distance_are_scikit_learns(rng):
+    points, y = rng.normal(size=(80, 2)), rng.integers(0, 3, 80)
+    points[:, 0] += y
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    train, test = np.arange(60), np.arange(60, 80)
+    choice = protocol.choose_knn_weighted(distances, y, train, test)
+    knn = KNeighborsClassifier(choice.chosen["k"], weights="distance", metric="precomputed")
+    knn.fit(distances[:60, :60], y[:60])
+    assert choice.test == knn.score(distances[60:, :60], y[60:])

@@ -81,7 +81,7 @@ def summary(records: Records) -> str:
     rows = [["", "SGML k-NN, paper", "SGML k-NN", "GraphMetric k-NN", "SGML SVM, paper", "SGML SVM", "GraphMetric SVM"]]
     for task in (TASKS[name] for name in TABLES["beyond"]):
         cells = [task.name]
-        for classifier, ours in (("knn", "knn-loo"), ("svm", "svm")):
+        for classifier, ours in (("knn", "knn-weighted"), ("svm", "svm")):
             mean, spread = PUBLISHED[task.name, "rpw", classifier]
             cells += [
                 f"{mean:.1f} ± {spread:.1f}",
@@ -96,10 +96,12 @@ def beyond_judgement(records: Records) -> str:
     """Where GraphMetric stands against the paper's k-NN, and against the best row of its tables, in two sentences."""
     gaps, above, best = [], 0, []
     for name in TABLES["beyond"]:
-        found = {c: table_entry(records, TASKS[name], "graphmetric", c) for c in ("knn-loo", "knn", "svm")}
+        found = {
+            c: table_entry(records, TASKS[name], "graphmetric", c) for c in ("knn-weighted", "knn-loo", "knn", "svm")
+        }
         means = {classifier: entry.mean for classifier, entry in found.items() if not isinstance(entry, str)}
-        if "knn-loo" in means:
-            gaps.append(means["knn-loo"] - PUBLISHED[name, "rpw", "knn"][0])
+        if "knn-weighted" in means:
+            gaps.append(means["knn-weighted"] - PUBLISHED[name, "rpw", "knn"][0])
             above += gaps[-1] >= 0
         published = max(mean for (task, *_), (mean, _) in PUBLISHED.items() if task == name)
         if means and max(means.values()) >= published:
@@ -138,7 +140,7 @@ def chosen_rows(records: Records) -> Rows:
             record["result"]
             for record in records
             if record["config"].get("method") == "graphmetric"
-            and record["config"].get("classifier") == "knn-loo"
+            and record["config"].get("classifier") == "knn-weighted"
             and (record["config"]["dataset"], record["config"]["features"]) == (task.dataset, task.features)
         ]
         if not found:
@@ -207,7 +209,7 @@ def _sections(records: Records, pictures: set[str]) -> list[Section]:
                 chosen_rows(records),
                 _TRIED,
                 "Seconds to choose and fit, and for all distances, beside other jobs:",
-                seconds_rows(records, tasks["beyond"], [("graphmetric", "knn-loo"), ("rpw", "knn")]),
+                seconds_rows(records, tasks["beyond"], [("graphmetric", "knn-weighted"), ("rpw", "knn")]),
             ],
         ),
         Section("FGW with k-NN", [accuracy_rows(records, tasks["fgw"], ROWS["fgw"])]),
@@ -311,13 +313,13 @@ _REASONS = (
 _TRIED = (
     "Negative findings. Learning on top of the chosen sum seldom passes the test on graphs held out: most of what can "
     "be gained, the choice has gained. Codes of more dimensions, no reduction to principal components, 16 instead of 8 "
-    "cells along an axis, the plain mean of the best candidates, k up to 21: within a point of each other on average. "
-    "Means of hashed codes are 2 to 5 points worse than histograms of the same trees on NCI1 and ENZYMES. Longer random "
-    "walks and heat kernels add nothing to degree, triangles and two- and three-step returns. Small gains: a step of "
-    "the reference towards the barycentre, 0.3 points on average over six datasets; averaging over bags, 0.4 points, "
-    "most of them on IMDB-BINARY, where an earlier version without it had stayed 1.4 points below the untrained SGML "
-    "on the test splits. All of this was compared on splits with other seeds (100 to 134) than those of the table, but "
-    "of the same datasets: the design has seen these data."
+    "cells along an axis, the plain mean of the best candidates, the choice averaged over bags of graphs, k up to 21: "
+    "within a point of each other on average. Means of hashed codes are 2 to 5 points worse than histograms of the "
+    "same trees on NCI1 and ENZYMES. Longer random walks and heat kernels add nothing to degree, triangles and two- "
+    "and three-step returns. Small gains: a step of the reference towards the barycentre, 0.3 points on average over six "
+    "datasets; votes by distance, one point on IMDB-BINARY and nothing elsewhere. All of this was compared on splits "
+    "with other seeds (100 to 134) than those of the table, but of the same datasets, and some test accuracies of "
+    "earlier versions were seen on the way: the design has seen these data."
 )
 
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from ..choosing import NEIGHBORS, leave_one_out
-from ..voting import class_votes
+from ..voting import by_distance, class_votes, neighbor_shares
 
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
@@ -91,6 +91,23 @@ def choose_knn_left_out(distances: np.ndarray, y: np.ndarray, train: np.ndarray,
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
     return Choice({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
+
+
+def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+    """The same with votes that count as one over the distance, as scikit-learn's weights="distance"."""
+    codes = _codes(y)
+    labels = np.eye(codes.max() + 1)[codes[train]]
+    within = distances[np.ix_(train, train)].astype(float)
+    np.fill_diagonal(within, np.inf)
+
+    def hits(rows: np.ndarray, k: int, truth: np.ndarray) -> float:
+        votes = by_distance(neighbor_shares(rows, k), rows) @ labels
+        return float(np.mean(votes.round(9).argmax(1) == truth))
+
+    scores = [hits(within, k, codes[train]) for k in NEIGHBORS if k < len(train)]
+    best = int(np.argmax(scores))
+    final = hits(distances[np.ix_(test, train)].astype(float), NEIGHBORS[best], codes[test])
+    return Choice({"k": NEIGHBORS[best]}, scores[best], final)
 
 
 def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:

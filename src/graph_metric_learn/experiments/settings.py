@@ -127,7 +127,7 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
 CHOSEN: dict[str, dict[str, Any]] = {
     "graphmetric": {},
     "graphmetric-unlearned": {"learn": False},
-    "graphmetric-single": {"learn": False, "n_steps": 1, "n_bags": 1},
+    "graphmetric-single": {"learn": False, "n_steps": 1},
     "graphmetric-mean": {"learn": False, "embedding": "mean"},
     "graphmetric-reference": {"learn": False, "embedding": "reference"},
     "graphmetric-axes": {"learn": False, "embedding": "axes"},
@@ -149,7 +149,7 @@ ROWS: dict[str, list[tuple[str, str]]] = {
     "table3": [(method, "knn") for method in ("rpw", "wwl-last", "sw", "nca", "pw", "random", "mean-pool", "w2")],
     "fgw": [("rpw", "knn"), ("fgw", "knn")],
     "beyond": [
-        ("graphmetric", "knn-loo"), ("graphmetric", "knn"), ("graphmetric", "svm"),
+        *(("graphmetric", classifier) for classifier in ("knn-weighted", "knn-loo", "knn", "svm")),
         *((method, "knn-loo") for method in CHOSEN if method != "graphmetric"),
         ("rpw", "knn"), ("rpw", "svm"), ("random", "knn"), ("mean-pool", "knn"),
     ],
@@ -165,7 +165,8 @@ TITLES = {
     "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
     "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
     "graphmetric-axes": "GraphMetric, projected transport only",
-    "knn": "k-NN", "knn-loo": "k-NN, k by leave-one-out", "svm": "SVM", "net": "its own classifier",
+    "knn": "k-NN", "knn-loo": "k-NN, k by leave-one-out",
+    "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "net": "its own classifier",
 }  # fmt: skip
 
 # Accuracies in percent as the paper gives them, "mean±standard deviation", in the order of the columns of TABLES.

@@ -18,7 +18,15 @@ from ..graphs import Graphs, as_graphs
 from ..learner import SGML
 from ..metric import GraphMetric
 from ..transport import pairwise_distances
-from .protocol import Choice, choose_kernel_svm, choose_knn, choose_knn_left_out, choose_svm, split
+from .protocol import (
+    Choice,
+    choose_kernel_svm,
+    choose_knn,
+    choose_knn_left_out,
+    choose_knn_weighted,
+    choose_svm,
+    split,
+)
 from .settings import CHOSEN, METHODS, Task, task_for, variant
 
 RENUMBERED = "first, nodes renumbered"
@@ -195,7 +203,9 @@ def _choose(
 
             assert kernel is not None
             distances = kernel_distances(kernel)
-        choose = {"knn": choose_knn, "knn-loo": choose_knn_left_out, "svm": choose_svm}[classifier]
+        choose = {
+            "knn": choose_knn, "knn-loo": choose_knn_left_out, "knn-weighted": choose_knn_weighted, "svm": choose_svm,
+        }[classifier]  # fmt: skip
         choice = choose(distances, y, train, test)
     return choice, time.perf_counter() - begun
 
