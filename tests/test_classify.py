@@ -121,18 +121,20 @@ def test_default_metric(data):
     assert model.score(test, y_test) >= 0.8
 
 
-def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path):
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path, weights):
     train, y, test, _ = data
-    model = gml.GraphKNNClassifier(sgml(), n_neighbors="auto").fit(train, y)
+    model = gml.GraphKNNClassifier(sgml(), n_neighbors="auto", weights=weights).fit(train, y)
     distances = model.metric_.pairwise_distances(train)
     np.fill_diagonal(distances, 1e6)
     votes = [
-        KNeighborsClassifier(k, metric="precomputed").fit(np.zeros((40, 40)), y).predict(distances)
+        KNeighborsClassifier(k, weights=weights, metric="precomputed").fit(np.zeros((40, 40)), y).predict(distances)
         for k in (1, 2, 3, 5, 7)
     ]
     hits = [np.mean(vote == y) for vote in votes]
     assert hits[(1, 2, 3, 5, 7).index(model.n_neighbors_)] == max(hits)
-    fixed = gml.GraphKNNClassifier(FrozenEstimator(model.metric_), n_neighbors=model.n_neighbors_).fit(train, y)
+    frozen = FrozenEstimator(model.metric_)
+    fixed = gml.GraphKNNClassifier(frozen, n_neighbors=model.n_neighbors_, weights=weights).fit(train, y)
     np.testing.assert_array_equal(model.predict(test), fixed.predict(test))
     again = gml.load(model.save(tmp_path / "model"))
     assert again.n_neighbors_ == model.n_neighbors_

@@ -64,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--out", type=Path, required=True, help="model folder to write")
     fit.add_argument("--model", choices=["knn", "svc", "metric"], default="knn", help="what to save (%(default)s)")
     fit.add_argument("--neighbors", type=_neighbors, default="auto", help="k of k-NN, or auto (%(default)s)")
+    fit.add_argument(
+        "--votes", choices=["distance", "uniform"], default="distance",
+        help="whether nearer neighbours count more in k-NN (%(default)s)",
+    )  # fmt: skip
     fit.add_argument("--gamma", type=float, default=1.0, help="of the SVM kernel exp(-gamma d) (%(default)s)")
     fit.add_argument("--C", type=float, default=1.0, help="cost of the SVM (%(default)s)")
     fit.add_argument(
@@ -149,14 +153,18 @@ def _fit(options: argparse.Namespace) -> None:
     metric = _metric(options, graphs)
     model: Any = {
         "metric": lambda: metric,
-        "knn": lambda: GraphKNNClassifier(metric, n_neighbors=options.neighbors),
+        "knn": lambda: GraphKNNClassifier(metric, n_neighbors=options.neighbors, weights=options.votes),
         "svc": lambda: GraphSVC(metric, gamma=options.gamma, C=options.C),
     }[options.model]()
     print(f"{len(names)} graphs, {len(set(y.tolist()))} classes")
     if options.evaluate:
         from sklearn.model_selection import cross_val_score
 
-        judged = GraphKNNClassifier(metric, n_neighbors=options.neighbors) if options.model == "metric" else model
+        judged = (
+            GraphKNNClassifier(metric, n_neighbors=options.neighbors, weights=options.votes)
+            if options.model == "metric"
+            else model
+        )
         scores = cross_val_score(judged, graphs, y, cv=5)
         print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
     model.fit(graphs, y)

@@ -318,8 +318,8 @@ _TRIED = (
     "same trees on NCI1 and ENZYMES. Longer random walks and heat kernels add nothing to degree, triangles and two- "
     "and three-step returns. Small gains: a step of the reference towards the barycentre, 0.3 points on average over "
     "six datasets; votes by distance, one point on IMDB-BINARY and nothing elsewhere. All of this was compared on "
-    "splits with other seeds (100 to 134) than those of the table, but of the same datasets, and some test accuracies of "
-    "earlier versions were seen on the way: the design has seen these data."
+    "splits with other seeds (100 to 134) than those of the table, but of the same datasets, and some test accuracies "
+    "of earlier versions were seen on the way: the design has seen these data."
 )
 
 
