@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,16 +40,23 @@ class Choice:
     scores: dict[str, float] = field(default_factory=dict)
 
 
-def leave_one_out(squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS) -> np.ndarray:
-    """Accuracy of k-NN for each k < N, each graph classified by all others, from distances [N, N] of any power."""
-    return left_out_hits(squares, codes, ks).mean(0)
+def leave_one_out(
+    squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS, votes_of: Callable = class_votes
+) -> np.ndarray:
+    """Accuracy of k-NN for each k < N, each graph classified by all others, from distances [N, N] of any power.
+
+    `votes_of` is :func:`class_votes`, or :func:`weighted_votes` for distances themselves.
+    """
+    return left_out_hits(squares, codes, ks, votes_of).mean(0)
 
 
-def left_out_hits(squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS) -> np.ndarray:
+def left_out_hits(
+    squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS, votes_of: Callable = class_votes
+) -> np.ndarray:
     """Whether each graph is classified right by all others, for each k [N, len(ks)]."""
     others = squares.astype(np.float32, copy=True)
     np.fill_diagonal(others, np.inf)
-    votes = class_votes(others, codes, int(codes.max()) + 1, tuple(ks))
+    votes = votes_of(others, codes, int(codes.max()) + 1, tuple(ks))
     return votes.round(9).argmax(2) == codes[:, None]
 
 

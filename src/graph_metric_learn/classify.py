@@ -13,14 +13,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from .choosing import usable
+from .choosing import leave_one_out, usable
 from .graphs import Graphs, as_graphs
 from .learner import SGML, check_classes
 from .metric import GraphMetric
 from .persistence import load_model, save_model
 from .transport import kneighbors, pairwise_distances
 from .transport.curves import Curves
-from .voting import SAME, by_distance, neighbor_shares
+from .voting import SAME, class_votes, neighbor_shares, weighted_votes
 
 VOTES = ("uniform", "distance")
 _CHOSEN_ON = 2000  # reference graphs that "auto" looks at, at most
@@ -275,14 +275,8 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
             some = np.random.default_rng(0).permutation(len(codes))[:_CHOSEN_ON]
             distances = pairwise_distances(self.curves_[some], device=_place(self.metric_, self.curves_))
             distances[distances < self._rounding()] = 0.0
-            np.fill_diagonal(distances, np.inf)
-            labels = np.eye(len(self.classes_))[codes[some]]
-            hits = {}
-            for k in usable(len(some)):
-                shares = neighbor_shares(distances, k)
-                votes = (by_distance(shares, distances) if self.weights == "distance" else shares) @ labels
-                hits[k] = np.mean(votes.round(9).argmax(1) == codes[some])
-            self.n_neighbors_ = max(hits, key=lambda k: hits[k])
+            ks, votes = usable(len(some)), weighted_votes if self.weights == "distance" else class_votes
+            self.n_neighbors_ = ks[int(leave_one_out(distances, codes[some], ks, votes).argmax())]
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""

@@ -71,6 +71,13 @@ def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tu
     return votes
 
 
+def weighted_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
+    """The same with votes that count as one over the distance; they do not add up to k."""
+    labels = np.eye(n_classes)[codes]
+    counts = [min(k, distances.shape[1]) for k in ks]
+    return np.stack([by_distance(neighbor_shares(distances, k), distances) @ labels for k in counts], axis=1)
+
+
 @parallel
 def _vote(distances, codes, ks, votes):
     n_classes = votes.shape[2]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
-from ..choosing import NEIGHBORS, leave_one_out
-from ..voting import by_distance, class_votes, neighbor_shares
+from ..choosing import NEIGHBORS, leave_one_out, usable
+from ..voting import class_votes, weighted_votes
 
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
@@ -79,35 +79,24 @@ def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np
     return Choice({"k": NEIGHBORS[best]}, float(scores[best] / count), float(final[best]))
 
 
-def choose_knn_left_out(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+def choose_knn_left_out(
+    distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, votes_of: Callable = class_votes
+) -> Choice:
     """The same with k chosen by leaving one training graph out at a time.
 
     Folds that are not shuffled leave out neighbouring graphs together; in datasets that are sorted by more than class
     (ENZYMES, BZR), these are each other's best neighbours.
     """
     codes = _codes(y)
-    fewer = [k for k in NEIGHBORS if k < len(train)]
-    scores = leave_one_out(distances[np.ix_(train, train)], codes[train], fewer)
+    scores = leave_one_out(distances[np.ix_(train, train)], codes[train], usable(len(train)), votes_of)
     best = int(scores.argmax())
-    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
+    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], votes_of)
     return Choice({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
 
 
 def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
     """The same with votes that count as one over the distance, as scikit-learn's weights="distance"."""
-    codes = _codes(y)
-    labels = np.eye(codes.max() + 1)[codes[train]]
-    within = distances[np.ix_(train, train)].astype(float)
-    np.fill_diagonal(within, np.inf)
-
-    def hits(rows: np.ndarray, k: int, truth: np.ndarray) -> float:
-        votes = by_distance(neighbor_shares(rows, k), rows) @ labels
-        return float(np.mean(votes.round(9).argmax(1) == truth))
-
-    scores = [hits(within, k, codes[train]) for k in NEIGHBORS if k < len(train)]
-    best = int(np.argmax(scores))
-    final = hits(distances[np.ix_(test, train)].astype(float), NEIGHBORS[best], codes[test])
-    return Choice({"k": NEIGHBORS[best]}, scores[best], final)
+    return choose_knn_left_out(distances, y, train, test, weighted_votes)
 
 
 def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
@@ -160,12 +149,14 @@ def _svc(cost: float) -> SVC:
     return SVC(C=cost, kernel="precomputed", cache_size=1000)
 
 
-def _knn_scores(distances: np.ndarray, y: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def _knn_scores(
+    distances: np.ndarray, y: np.ndarray, truth: np.ndarray, votes_of: Callable = class_votes
+) -> np.ndarray:
     """Accuracy for each k [5] from one search; voters at the same distance share, a tied vote goes to the first class.
 
     Halves of votes are sums of small fractions: votes that differ in the last digits only are tied.
     """
-    votes = class_votes(distances, y, int(y.max()) + 1, NEIGHBORS)
+    votes = votes_of(distances, y, int(y.max()) + 1, NEIGHBORS)
     return (votes.round(9).argmax(2) == truth[:, None]).mean(0)
 
 
