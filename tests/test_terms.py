@@ -20,7 +20,8 @@ def data():
 
 def term_of(kind, data, names=None):
     names = names or TITLES.get(kind, ["trees@0", "trees@1"])
-    return Term.fit("some", names, kind, *data, np.random.default_rng(0))
+    (term,) = Term.fit_each("some", names, [kind], *data, np.random.default_rng(0))
+    return term
 
 
 @pytest.mark.parametrize("kind", [*TITLES, "histogram"])

@@ -179,8 +179,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         candidates: dict[str, Term] = {}
         scores: dict[str, float] = {}
         for title, parts in tried.items():
-            for kind in embeddings_for(parts, self.embedding):
-                term = Term.fit(title, parts, kind, sample.blocks, sample.sizes, rng)
+            kinds = embeddings_for(parts, self.embedding)
+            for term in Term.fit_each(title, parts, kinds, sample.blocks, sample.sizes, rng):
                 squares = _squares([fewer.vectors(term)])
                 if squares.mean() > 1e-12:  # else it tells no two graphs apart
                     candidates[term.name] = term

@@ -87,18 +87,24 @@ class Term:
     column_weights: np.ndarray | None = None
 
     @classmethod
-    def fit(
-        cls, title: str, names: list[str], kind: str, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator
-    ) -> Term:
-        """A term fitted to the nodes of graphs of these sizes."""
-        term = cls(title, names, None, kind, EMBEDDINGS[kind]())
-        points = term.points(blocks)
-        if not term.embedding.takes_columns and points.shape[1] > _COLUMNS:
+    def fit_each(
+        cls,
+        title: str,
+        names: list[str],
+        kinds: Sequence[str],
+        blocks: Blocks,
+        sizes: np.ndarray,
+        rng: np.random.Generator,
+    ) -> list[Term]:
+        """A term for each kind of embedding, fitted to the nodes of graphs of these sizes."""
+        if not kinds:
+            return []
+        points, basis = _joined(blocks, names), None
+        if not sparse.issparse(points) and points.shape[1] > _COLUMNS:
             _, vectors = np.linalg.eigh((points.T @ points).astype(np.float64))  # blocks are centred
-            term.basis = np.ascontiguousarray(vectors[:, ::-1][:, :_COLUMNS], dtype=np.float32)
-            points = points @ term.basis
-        term.embedding.fit(points, sizes, rng)
-        return term
+            basis = np.ascontiguousarray(vectors[:, ::-1][:, :_COLUMNS], dtype=np.float32)
+            points = points @ basis
+        return [cls(title, names, basis, kind, EMBEDDINGS[kind]().fit(points, sizes, rng)) for kind in kinds]
 
     @property
     def name(self) -> str:
@@ -106,10 +112,7 @@ class Term:
 
     def points(self, blocks: Blocks) -> Any:
         """Node features [S, q]; sparse where the embedding takes columns of 0 and 1."""
-        parts = [blocks[name] for name in self.names]
-        if self.embedding.takes_columns:
-            return sparse.hstack(parts, format="csr")
-        joined = np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
+        joined = _joined(blocks, self.names)
         return joined if self.basis is None else joined @ self.basis
 
     def vectors(self, blocks: Blocks, sizes: np.ndarray) -> np.ndarray:
@@ -169,6 +172,14 @@ class Term:
             config["title"], config["names"], arrays.get("basis"), config["kind"], embedding, config["weight"],
             arrays.get("column_weights"),
         )  # fmt: skip
+
+
+def _joined(blocks: Blocks, names: Sequence[str]) -> Any:
+    """Blocks side by side, so scaled that their number does not matter; sparse ones as they are."""
+    parts = [blocks[name] for name in names]
+    if sparse.issparse(parts[0]):
+        return sparse.hstack(parts, format="csr")
+    return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
 
 
 def inside(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
