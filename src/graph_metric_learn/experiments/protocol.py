@@ -17,7 +17,7 @@ SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
 COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))
 
 
-class Choice(NamedTuple):
+class Outcome(NamedTuple):
     """What a classifier reached with its own parameters chosen on the training part.
 
     Attributes
@@ -55,7 +55,7 @@ def inner_folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     return kind(5).split(np.zeros(len(y)), y)
 
 
-def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
     """k-NN with k of {1, 2, 3, 5, 7} chosen by the inner folds; the first of equally good ones.
 
     Parameters
@@ -76,12 +76,12 @@ def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np
         count += 1
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
-    return Choice({"k": NEIGHBORS[best]}, float(scores[best] / count), float(final[best]))
+    return Outcome({"k": NEIGHBORS[best]}, float(scores[best] / count), float(final[best]))
 
 
 def choose_knn_left_out(
     distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, votes_of: Callable = class_votes
-) -> Choice:
+) -> Outcome:
     """The same with k chosen by leaving one training graph out at a time.
 
     Folds that are not shuffled leave out neighbouring graphs together; in datasets that are sorted by more than class
@@ -91,28 +91,28 @@ def choose_knn_left_out(
     scores = leave_one_out(distances[np.ix_(train, train)], codes[train], usable(len(train)), votes_of)
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], votes_of)
-    return Choice({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
+    return Outcome({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
 
 
-def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
     """The same with votes that count as one over the distance, as scikit-learn's weights="distance"."""
     return choose_knn_left_out(distances, y, train, test, weighted_votes)
 
 
-def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
     """SVM with kernel exp(−λ d), λ and C chosen by the inner folds; the first of equally good ones."""
     kernels = (({"lambda": scale}, np.exp(-scale * distances[:, train].astype(float))) for scale in SCALES)
     return _choose_cost(kernels, y, train, test)
 
 
-def choose_kernel_svm(kernel: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Choice:
+def choose_kernel_svm(kernel: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
     """SVM with a given kernel [N, N], C chosen by the inner folds; the first of equally good ones."""
     return _choose_cost([({}, kernel[:, train])], y, train, test)
 
 
 def _choose_cost(
     kernels: Iterable[tuple[dict[str, float], np.ndarray]], y: np.ndarray, train: np.ndarray, test: np.ndarray
-) -> Choice:
+) -> Outcome:
     """The best of all kernels [N, train] and costs, in the order of the grid.
 
     Two things are not computed, and change nothing: a pair (kernel, C) is given up as soon as it could not win even
@@ -142,7 +142,7 @@ def _choose_cost(
                 best_score, best_cost, best_kernel, best_chosen = score / len(folds), cost, kernel, chosen
     final = _svc(best_cost).fit(best_kernel[train], codes[train])
     test_score = float(final.score(best_kernel[test], codes[test]))
-    return Choice({**best_chosen, "C": best_cost}, best_score, test_score)
+    return Outcome({**best_chosen, "C": best_cost}, best_score, test_score)
 
 
 def _svc(cost: float) -> SVC:

@@ -19,7 +19,7 @@ from ..learner import SGML
 from ..metric import GraphMetric
 from ..transport import pairwise_distances
 from .protocol import (
-    Choice,
+    Outcome,
     choose_kernel_svm,
     choose_knn,
     choose_knn_left_out,
@@ -192,8 +192,8 @@ def _choose(
     y: np.ndarray,
     train: np.ndarray,
     test: np.ndarray,
-) -> tuple[Choice, float]:
-    """A classifier's choice and its seconds, from distances or from a kernel."""
+) -> tuple[Outcome, float]:
+    """What a classifier reached and its seconds, from distances or from a kernel."""
     begun = time.perf_counter()
     if classifier == "svm" and kernel is not None:
         choice = choose_kernel_svm(kernel, y, train, test)
