@@ -57,6 +57,19 @@ def test_fgsd_with_the_normalised_laplacian_of_an_edge():
         FGSD(laplacian="random walk").describe(bare(path(2)))
 
 
+def test_fgsd_takes_eigenvalues_within_rounding_for_zero(monkeypatch):
+    """In graphs of several components, zeros may come out as about 1e-14: their inverses would drown the rest."""
+    edges = np.kron(np.eye(2), path(2))
+    exact = FGSD().describe(bare(edges))
+
+    def off_by_rounding(adjacency, *, normalized):
+        first = np.array([1.0, 1.0, 0.0, 0.0])
+        return np.diag(adjacency.sum(1)) - adjacency + 1e-14 * np.outer(first, first)
+
+    monkeypatch.setattr("graph_metric_learn.baselines.descriptors.laplacian", off_by_rounding)
+    np.testing.assert_array_equal(FGSD().describe(bare(edges)), exact)
+
+
 def test_netsimile_numbers_of_a_path_and_a_star_by_hand():
     np.testing.assert_array_equal(
         node_numbers(path(4)),

@@ -160,3 +160,11 @@ def test_cells_outside_the_published_spread_are_listed(tmp_path):
         }  # fmt: skip
         records.add(config, {"validation": 0.9, "test": test, "seconds": {"training": 0.0, "distances": 0.1}})
     assert [row[0] for row in outside_rows(list(records))[1:]] == ["NetLSD (heat), k-NN"]
+
+
+def test_speed_against_others_is_said_for_what_was_measured(tmp_path):
+    records = Records(tmp_path)
+    assert "not measured yet" in runtimes.speed_judgement(records)
+    records.add(runtimes._config("NCI1", "rpw"), {"seconds": {"training": 1.0, "distances": 0.5}})
+    records.add(runtimes._config("NCI1", "wwl"), {"seconds": {"distances": 1000.0}})
+    assert runtimes.speed_judgement(records) == "All distances of NCI1: 2,000 times faster than WWL."

@@ -75,7 +75,9 @@ class FGSD(DescriptorSystem):
         return np.stack([self._histogram(adjacency) for adjacency in adjacencies(graphs)])
 
     def _histogram(self, adjacency: np.ndarray) -> np.ndarray:
-        inverse = np.linalg.pinv(laplacian(adjacency, normalized=self.laplacian == "normalized"), hermitian=True)
+        # One eigenvalue per component is 0 up to rounding, which must not be inverted; the others are far above 1e-10.
+        matrix = laplacian(adjacency, normalized=self.laplacian == "normalized")
+        inverse = np.linalg.pinv(matrix, rcond=1e-10, hermitian=True)
         diagonal = np.diag(inverse)
         spectral = diagonal[:, None] + diagonal[None, :] - 2 * inverse
         # Resistances along a tree are whole numbers, the ends of bins: without the nudge, rounding errors, and with

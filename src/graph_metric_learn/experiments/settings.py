@@ -142,7 +142,7 @@ ROWS: dict[str, list[tuple[str, str]]] = {
         ("pscn", "net"),
     ],
     "table2": [
-        ("rpw", "knn"),
+        *((method, "knn") for method in ("rpw", "netlsd", "fgsd", "netsimile")),  # the paper: in its Table 1 alone
         *((method, "svm") for method in ("rpw", "wwl", "fgw", "propak", "hgk-sp")),
         ("pscn", "net"),
     ],
