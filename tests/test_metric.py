@@ -281,3 +281,17 @@ def test_the_choice_is_made_on_fewer_graphs_where_they_are_large(data, monkeypat
     monkeypatch.setattr(metric_module, "_FEWEST", 12)
     gml.GraphMetric(features=["degree@0"], random_state=0).fit(data[0], data[1])
     assert seen == [12]
+
+
+def test_progress_is_shown_when_asked(data, capsys):
+    train, y, *_ = data
+    for progress, shown in ((True, True), (None, False)):
+        gml.GraphMetric(features=["degree@0"], learn=False, random_state=0, progress=progress).fit(train, y)
+        assert ("choosing: 100%" in capsys.readouterr().err) == shown
+
+
+def test_distances_into_an_array(data, metric):
+    some = data[2]
+    out = np.full((len(some), 3), np.nan, dtype=np.float32)
+    assert metric.pairwise_distances(some, some[:3], out=out) is out
+    np.testing.assert_array_equal(out, metric.pairwise_distances(some, some[:3]))

@@ -30,6 +30,7 @@ from .learning import (
     side_by_side,
 )
 from .persistence import load_model, save_model
+from .progress import progress_bar
 from .terms import Blocks, Term, embeddings_for, inside, recipes
 from .transport import pairwise_distances
 from .transport.curves import Curves
@@ -89,6 +90,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         One seed gives one result on one machine.
     attribute, label : str
         Names of the node features and labels, see :func:`as_graphs`.
+    progress : bool, optional
+        Progress bar of the candidates; by default on a terminal, for choices that take more than a second.
 
     Attributes
     ----------
@@ -125,6 +128,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         random_state: Any = None,
         attribute: str = "x",
         label: str | None = None,
+        progress: bool | None = None,
     ) -> None:
         self.features = features
         self.embedding = embedding
@@ -134,6 +138,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.attribute = attribute
         self.label = label
+        self.progress = progress
 
     # --- learning ------------------------------------------------------------------------------------------------
 
@@ -178,13 +183,17 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """A weighted sum of candidates. On few graphs it is found which ones are worth to be tried on all."""
         candidates: dict[str, Term] = {}
         scores: dict[str, float] = {}
-        for title, parts in tried.items():
-            kinds = embeddings_for(parts, self.embedding)
-            for term in Term.fit_each(title, parts, kinds, sample.blocks, sample.sizes, rng):
-                squares = _squares([fewer.vectors(term)])
-                if squares.mean() > 1e-12:  # else it tells no two graphs apart
-                    candidates[term.name] = term
-                    scores[term.name] = float(leave_one_out(squares, fewer.codes, usable(len(fewer.codes))).mean())
+        kinds = {title: embeddings_for(parts, self.embedding) for title, parts in tried.items()}
+        count = sum(map(len, kinds.values()))
+        with progress_bar(self.progress, "choosing", total=count, unit="candidate", delay=1.0) as bar:
+            for title, parts in tried.items():
+                for term in Term.fit_each(title, parts, kinds[title], sample.blocks, sample.sizes, rng):
+                    squares = _squares([fewer.vectors(term)])
+                    if squares.mean() > 1e-12:  # else it tells no two graphs apart
+                        candidates[term.name] = term
+                        hits = leave_one_out(squares, fewer.codes, usable(len(fewer.codes)))
+                        scores[term.name] = float(hits.mean())
+                    bar.update()
         if not candidates:
             raise ValueError("all graphs look the same: no block of node features tells any two apart")
         squares_of = {}
@@ -316,13 +325,23 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """The vectors as curves of one step: to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         return _as_curves(self.transform(graphs))
 
-    def pairwise_distances(self, graphs: Any, others: Any = None, *, squared: bool = False) -> np.ndarray:
+    def pairwise_distances(
+        self,
+        graphs: Any,
+        others: Any = None,
+        *,
+        squared: bool = False,
+        out: np.ndarray | None = None,
+        precision: str = "float32",
+    ) -> np.ndarray:
         """Distances between graphs [N, N], or to other graphs [N, M]; float32.
 
         The mean squared distance of the training graphs is about 1; what is below the rounding of float32 is 0.
+
+        out, precision : see :func:`pairwise_distances`.
         """
-        v = None if others is None else self.embed(others)
-        found = pairwise_distances(self.embed(graphs), v, squared=squared, progress=False)
+        u, v = self.embed(graphs), None if others is None else self.embed(others)
+        found = pairwise_distances(u, v, squared=squared, out=out, precision=precision, progress=self.progress)
         found[found < (_ROUNDING**2 if squared else _ROUNDING)] = 0.0
         return found
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from tqdm.auto import tqdm
 
 from ..graphs import Graphs, as_graphs
+from ..progress import progress_bar
 from .base import KernelSystem, normalized
 from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
 from .wl import intersections, wl_labels
@@ -145,9 +144,8 @@ class HGKSP(KernelSystem):
         """The kernel matrix [N, N]."""
         self.require()
         graphs = as_graphs(graphs)
-        hidden = None if progress is None else not progress
         hashes = list(self._hashes(node_features(graphs)))
-        bar = tqdm(hashes, desc=self.name, unit="hash", disable=hidden, file=sys.stderr)
+        bar = progress_bar(progress, self.name, total=self.iterations, unit="hash", iterable=hashes)
         between = [hops(adjacency) for adjacency in adjacencies(graphs)]
         total = np.zeros((len(graphs), len(graphs)))
         for labels in bar:

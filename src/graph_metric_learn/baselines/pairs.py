@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import warnings
@@ -13,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
 from ..graphs import Graphs, as_graphs
+from ..progress import progress_bar
 from .base import SolverFailure, System
 from .checkpoint import Checkpoint, fingerprint
 
@@ -66,12 +65,9 @@ class PairwiseSystem(System):
         items = self.prepare(graphs)
         book = Checkpoint(checkpoint, fingerprint(self, graphs), len(items))
         tasks = list(_tasks(np.flatnonzero(~book.done), len(items)))
-        hidden = None if progress is None else not progress  # None: tqdm hides the bar where nobody watches
         total = len(items) * (len(items) - 1) // 2
         left = sum(len(items) - 1 - row for task in tasks for row in task)
-        with tqdm(
-            total=total, initial=total - left, desc=self.name, unit="pair", disable=hidden, file=sys.stderr
-        ) as bar:
+        with progress_bar(progress, self.name, total=total, unit="pair", initial=total - left) as bar:
             try:
                 for rows, values in zip(tasks, self._run(items, tasks, jobs), strict=True):
                     for row, value in zip(rows, values, strict=True):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..files import write_atomic
+from ..progress import progress_bar
 from .base import GraphDataset, build_graphs
 
 FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"
@@ -215,16 +216,13 @@ def _record_of(path: Path) -> Path:
 
 def _fetch(url: str, advice: str, progress: bool | None) -> bytes:
     """What is at an address. Kept in memory: an interruption leaves nothing behind."""
-    from tqdm.auto import tqdm
-
     request = urllib.request.Request(url, headers={"User-Agent": "graph-metric-learn"})
     try:
         with urllib.request.build_opener(_StaySecure).open(request, timeout=30) as response:
             total = int(response.headers.get("Content-Length") or 0)
-            hidden = None if progress is None else not progress  # None: tqdm hides the bar where nobody watches
             chunks = []
             file = url.rpartition("/")[2]
-            with tqdm(total=total or None, desc=file, unit="B", unit_scale=True, disable=hidden) as bar:
+            with progress_bar(progress, file, total=total or None, unit="B", unit_scale=True) as bar:
                 while chunk := response.read(2**16):
                     chunks.append(chunk)
                     bar.update(len(chunk))

@@ -8,8 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
+from ..progress import progress_bar
 from .records import Records, key_of
 from .settings import CHOSEN, METHODS, Task
 from .systems import grid, run_baseline, run_graph_metric, run_sgml, run_ties
@@ -64,9 +63,8 @@ def run_cells(
             groups.setdefault(_shared(config), []).append(config)
     failures = []
     place = None if root is None else str(root)
-    hidden = None if progress is None else not progress
     with (
-        tqdm(total=sum(map(len, groups.values())), unit="cell", disable=hidden, file=sys.stderr) as bar,
+        progress_bar(progress, total=sum(map(len, groups.values())), unit="cell") as bar,
         nullcontext() if backend is None else parallel_config(backend),
     ):
         for configs, results in Parallel(n_jobs=jobs, return_as="generator_unordered")(

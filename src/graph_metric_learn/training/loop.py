@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from ..encoders import SGCN, encode
 from ..graphs import Graphs
 from ..losses import resolve_loss, wants_vectors
+from ..progress import progress_bar
 from ..transport.curves import concatenated_ranges
 from ..transport.vectors import curve_vectors
 from .batches import partition
@@ -68,7 +68,7 @@ def train(
     engine = (_Fused if fused else _Autograd)(module, graphs, y, rule, loss, learning_rate, n_cells)
     kept = deepcopy(module.state_dict())
     done = 0
-    with _bar(n_epochs, progress) as bar:
+    with progress_bar(progress, "training", total=n_epochs, unit="epoch", delay=1.0) as bar:
         try:
             for done in range(n_epochs):
                 start = time.perf_counter()
@@ -89,17 +89,6 @@ def train(
 def check_finite(module: nn.Module) -> None:
     if not all(bool(torch.isfinite(value).all()) for value in module.state_dict().values()):
         raise ValueError("training diverged (NaN in the encoder): scale the node features or lower learning_rate")
-
-
-def _bar(n_epochs: int, progress: bool | None) -> Any:
-    return tqdm(
-        total=n_epochs,
-        unit="epoch",
-        desc="training",
-        leave=bool(progress),
-        disable=None if progress is None else not progress,
-        delay=1 if progress is None else 0,
-    )
 
 
 class _Fused:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
+from ..progress import progress_bar
 from . import streaming
 from .curves import Curves
 from .devices import products
@@ -38,7 +38,7 @@ def squared_distances(
     """Squared distances of all curves of u to all of v [N, M], or within u: symmetric, 0 on the diagonal."""
     u, v = _prepared(u, v)
     pairs = len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v)
-    with progress_bar(pairs, progress) as bar:
+    with pair_bar(pairs, progress) as bar:
         return _squared(u, v, precision, bar)
 
 
@@ -48,7 +48,7 @@ def row_blocks(
     """Blocks of rows of the matrix of squared distances: (which rows [R], their entries [R, M]), in order of size."""
     u, v = _prepared(u, v)
     width = len(u if v is None else v)
-    with progress_bar(len(u) * width, progress) as bar:
+    with pair_bar(len(u) * width, progress) as bar:
         if _is_tiled(u, v):
             yield from streaming.row_blocks(Tiles(u, v, precision), block_bytes, bar)
             return
@@ -67,7 +67,7 @@ def pair_blocks(
     Within u (without v), the columns of a block begin with its rows, and pairs of rows stand there both ways.
     """
     u, v = _prepared(u, v)
-    with progress_bar(len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v), progress) as bar:
+    with pair_bar(len(u) * (len(u) - 1) // 2 if v is None else len(u) * len(v), progress) as bar:
         if _is_tiled(u, v):
             yield from streaming.pair_blocks(Tiles(u, v, precision), block_bytes, bar)
             return
@@ -90,7 +90,7 @@ def fill(
 ) -> None:  # fmt: skip
     """Writes finish(squared distances) to `out` [N, M] in host memory, holding only a few blocks of it at a time."""
     if _is_tiled(u, v):
-        with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
+        with pair_bar(len(u) * len(u if v is None else v), progress) as bar:
             streaming.fill(Tiles(*_prepared(u, v), precision), out, finish, block_bytes, bar)
         return
     if v is not None:
@@ -109,7 +109,7 @@ def nearest(
     """The k smallest squared distances of each curve of u and whose they are [N, k]; without v, not its own."""
     with torch.no_grad():
         if _is_tiled(u, v):
-            with progress_bar(len(u) * len(u if v is None else v), progress) as bar:
+            with pair_bar(len(u) * len(u if v is None else v), progress) as bar:
                 return streaming.nearest(Tiles(*_prepared(u, v), precision), k, block_bytes, bar)
         best = u.values.new_empty(len(u), k)
         where = torch.empty(len(u), k, dtype=torch.int64, device=u.values.device)
@@ -146,17 +146,9 @@ def centred(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
     return moved(u), None if v is None else moved(v)
 
 
-def progress_bar(total: int, progress: bool | None) -> Any:
-    """A bar that counts pairs. None: only on a terminal, and only when the work is long."""
-    return tqdm(
-        total=total,
-        unit="pair",
-        unit_scale=True,
-        desc="distances",
-        leave=bool(progress),
-        disable=None if progress is None else not progress,
-        delay=3 if progress is None else 0,
-    )
+def pair_bar(total: int, progress: bool | None) -> Any:
+    """A bar that counts pairs, where the work is long."""
+    return progress_bar(progress, "distances", total=total, unit="pair", delay=3.0, unit_scale=True)
 
 
 def _row_chunks(u: Curves, width: int, block_bytes: int) -> Iterator[np.ndarray]:

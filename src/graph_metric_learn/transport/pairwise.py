@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .allpairs import fill, nearest, pair_blocks, progress_bar, row_blocks, squared_distances
+from .allpairs import fill, nearest, pair_bar, pair_blocks, row_blocks, squared_distances
 from .curves import METRICS, Curves, build_curves, resolve
 from .devices import check_precision, chosen_device
 from .directions import project
@@ -361,7 +361,7 @@ def _optimal_pairs(
     sides = [list(_single_measures(side)) for side in (u, v)]
     if out is not None:
         _check_out(out, (len(u), len(v)))
-    with progress_bar(len(u) * len(v), progress) as bar:
+    with pair_bar(len(u) * len(v), progress) as bar:
         rows: list[list[Tensor]] = []
         for i, x in enumerate(sides[0]):
             row = []

@@ -1,0 +1,22 @@
+"""One way to show how far work has come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm.auto import tqdm
+
+
+def progress_bar(
+    progress: bool | None, desc: str | None = None, *, total: int | None, unit: str, delay: float = 0.0, **options: Any
+) -> Any:
+    """A tqdm bar: shown, hidden, or, for None, shown on a terminal alone, after `delay` seconds and until the end."""
+    return tqdm(
+        desc=desc,
+        total=total,
+        unit=unit,
+        leave=progress is True or not delay,
+        disable=None if progress is None else not progress,
+        delay=delay if progress is None else 0.0,
+        **options,
+    )
