@@ -17,7 +17,7 @@ from .choosing import Choice, choose, leave_one_out, left_out_hits, usable
 from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
-from .graphs.blocks import NodeBlocks, available_kinds
+from .graphs.blocks import NodeBlocks, available_kinds, code_columns, codes_as_labels
 from .learner import check_classes, draw_seed
 from .learning import (
     GroupWeights,
@@ -77,7 +77,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     features : "auto" or list of str
-        Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses.
+        Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
+        columns of node features that hold 0 and 1 alone as labels.
     embedding : {"auto", "mean", "reference", "axes", "histogram"}
         How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
     n_steps : int
@@ -105,6 +106,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         The same in a sentence.
     classes_ : ndarray
         Class labels seen.
+    label_columns_ : ndarray [q]
+        Which columns of the node features are read as labels.
 
     Examples
     --------
@@ -156,6 +159,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         self._check_options()
         given = self._as_graphs(graphs)
         y = check_classes(given, y)
+        self.label_columns_ = code_columns(given) if isinstance(self.features, str) else np.zeros(0, dtype=bool)
+        given = codes_as_labels(given, self.label_columns_)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
@@ -318,7 +323,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs."""
         check_is_fitted(self, "terms_")
         given = self._as_graphs(graphs)
-        blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
+        blocks = self._blocks(given)
         return _updated(_flat([term.vectors(blocks, given.sizes) for term in self.terms_]), self.update_)
 
     def embed(self, graphs: Any) -> Curves:
@@ -353,7 +358,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "terms_")
         both = self._as_graphs([graph, other])
-        blocks = dict(zip(self.blocks_.names_, self.blocks_.transform(both), strict=True))
+        blocks = self._blocks(both)
         plan, source, target = np.zeros(tuple(both.sizes)), np.zeros(both.sizes[0]), np.zeros(both.sizes[1])
         for term in self.terms_:
             part, adds, adds_other = term.compare(blocks, int(both.sizes[0]))
@@ -391,7 +396,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             tensors["update.directions"], tensors["update.step"] = self.update_
         config = {
             "params": params, "blocks": blocks, "terms": terms, "classes": self.classes_.tolist(),
-            "choice": vars(self.choice_), "history": [vars(stage) for stage in self.history_], "seconds": self.seconds_,
+            "label_columns": self.label_columns_.tolist(), "choice": vars(self.choice_),
+            "history": [vars(stage) for stage in self.history_], "seconds": self.seconds_,
         }  # fmt: skip
         return config, tensors
 
@@ -406,6 +412,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         metric.update_ = (update["directions"], update["step"]) if update else None
         metric.history_ = [Stage(**stage) for stage in config["history"]]
         metric.classes_ = np.array(config["classes"])
+        metric.label_columns_ = np.array(config["label_columns"], dtype=bool)
         metric.choice_ = Choice(**config["choice"])
         metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]
@@ -413,6 +420,11 @@ class GraphMetric(TransformerMixin, BaseEstimator):
 
     def _as_graphs(self, graphs: Any) -> Graphs:
         return as_graphs(graphs, attribute=self.attribute, label=self.label)
+
+    def _blocks(self, given: Graphs) -> Blocks:
+        """Blocks of node features, by name."""
+        found = self.blocks_.transform(codes_as_labels(given, self.label_columns_))
+        return dict(zip(self.blocks_.names_, found, strict=True))
 
 
 def _flat(vectors: list[np.ndarray]) -> np.ndarray:

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from .embeddings import EMBEDDINGS, Embedding, restore
+from .graphs.blocks import MOST_COLUMNS, principal_components
 
 Blocks = Mapping[str, Any]  # node features [S, q] by name; sparse for trees
-
-_COLUMNS = 96  # more node features than this are reduced to their principal components
 
 
 def recipes(kinds: Sequence[str]) -> dict[str, list[str]]:
@@ -100,9 +99,8 @@ class Term:
         if not kinds:
             return []
         points, basis = _joined(blocks, names), None
-        if not sparse.issparse(points) and points.shape[1] > _COLUMNS:
-            _, vectors = np.linalg.eigh((points.T @ points).astype(np.float64))  # blocks are centred
-            basis = np.ascontiguousarray(vectors[:, ::-1][:, :_COLUMNS], dtype=np.float32)
+        if not sparse.issparse(points) and points.shape[1] > MOST_COLUMNS:
+            basis = principal_components(points)  # blocks are centred
             points = points @ basis
         return [cls(title, names, basis, kind, EMBEDDINGS[kind]().fit(points, sizes, rng)) for kind in kinds]
 

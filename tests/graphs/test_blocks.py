@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.graphs.blocks import NodeBlocks, available_kinds
+from graph_metric_learn.graphs.blocks import NodeBlocks, available_kinds, code_columns, codes_as_labels
 from graph_metric_learn.graphs.propagation import propagate
 from graph_zoo import zoo
 
@@ -23,8 +26,6 @@ def test_hops_are_propagated_features():
     given = as_graphs(pairs)
     fitted = NodeBlocks().fit(pairs, ["attributes@2"])
     (block,) = fitted.transform(pairs)
-    from dataclasses import replace
-
     standard = (given.x - given.x.mean(0)) / given.x.std(0)
     wanted = propagate(replace(given, x=standard.astype(np.float32)), 2)
     wanted = wanted - wanted.mean(0)
@@ -115,3 +116,53 @@ def test_some_of_the_blocks():
     fitted = NodeBlocks().fit(pairs, NAMES)
     (block,) = fitted.only(["attributes@2"]).transform(pairs)
     np.testing.assert_array_equal(block, fitted.transform(pairs)[NAMES.index("attributes@2")])
+
+
+def test_wide_attributes_are_reduced_and_keep_their_distances():
+    """200 columns made of 5 vary along 5 axes; principal components at one hop are those at the next."""
+    rng = np.random.default_rng(0)
+    graphs = [nx.cycle_graph(6) for _ in range(30)]
+    x = rng.normal(size=(180, 5)) @ rng.normal(size=(5, 200))
+    given = replace(as_graphs(graphs), x=x.astype(np.float32))
+    blocks = NodeBlocks().fit(given, ["attributes@0", "attributes@1"])
+    assert [block.shape[1] for block in blocks.transform(given)] == [96, 96]
+    standard = (x - x.mean(0)) / x.std(0)
+    wanted = propagate(replace(given, x=standard.astype(np.float32)), 1)
+    wanted = wanted - wanted.mean(0)
+    wanted /= np.sqrt(np.mean((wanted**2).sum(1)))
+    np.testing.assert_allclose(pdist(blocks.transform(given)[1]), pdist(wanted), rtol=1e-3)
+    restored = NodeBlocks.from_state(*blocks.only(["attributes@1"]).state())
+    np.testing.assert_array_equal(restored.transform(given)[0], blocks.transform(given)[1])
+
+
+def with_x(x, labels=None):
+    graphs = as_graphs([nx.path_graph(len(x))])
+    return replace(graphs, x=np.array(x, dtype=np.float32), labels=labels)
+
+
+def test_columns_of_zeros_and_ones_are_codes_of_labels():
+    mixed = with_x([[0.5, 1, 0, 0], [1.0, 0, 1, 0], [0.0, 1, 0, 0]])
+    codes = code_columns(mixed)
+    assert codes.tolist() == [False, True, True, True]
+    found = codes_as_labels(mixed, codes)
+    assert found.x.tolist() == [[0.5], [1.0], [0.0]]
+    assert len(np.unique(found.labels)) == 2
+    assert found.labels[0] == found.labels[2]
+    other = codes_as_labels(with_x([[1.0, 0, 1, 0], [0.0, 0, 0, 1]]), codes)  # its first column is 0 and 1 by accident
+    assert other.x.shape == (2, 1)
+    assert other.labels[0] == found.labels[1]
+    assert other.labels[1] not in found.labels
+    assert codes_as_labels(with_x(np.eye(3)), np.ones(3, dtype=bool)).x is None
+
+
+def test_what_is_no_code_of_labels(rng):
+    assert not code_columns(with_x([[1.0], [1.0]])).any()  # says nothing
+    assert code_columns(as_graphs([nx.path_graph(3)])).shape == (0,)
+    words = (rng.random((600, 40)) < 0.5).astype(float)
+    assert not code_columns(with_x(words)).any()  # many words each: no two nodes alike
+    assert code_columns(with_x(np.eye(600))).all()
+    labels = np.array([[3], [4], [3]])
+    assert code_columns(with_x([[1, 0], [0, 1], [1, 0]], labels)).all()  # says what labels say
+    assert not code_columns(with_x([[1, 0], [0, 1], [0, 1]], labels)).any()
+    with pytest.raises(ValueError, match="nodes carry 2 features, those that were fitted 3"):
+        codes_as_labels(with_x([[1, 0], [0, 1]]), np.ones(3, dtype=bool))

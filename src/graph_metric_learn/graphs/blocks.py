@@ -16,11 +16,12 @@ from .convert import as_graphs
 from .features import NodeFeatures
 from .local import graph_size, local_structure
 from .propagation import propagate
-from .wl import code_vectors, wl_hashes
+from .wl import code_vectors, pattern_names, wl_hashes
 
 SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
 KINDS = (*SMOOTH, "wl", "trees")
 _MOST_LABELS = 256
+MOST_COLUMNS = 96  # more of them are reduced to principal components
 _EXACT_DEGREES = 32  # larger ones share columns, each for degrees up to a quarter larger
 
 
@@ -40,6 +41,8 @@ class NodeBlocks(BaseEstimator):
 
     Attributes
     ----------
+    bases_ : dict of ndarray [q, 96]
+        Maps onto principal components, for "attributes" of more columns than that.
     kinds_ : list of str
         What the fitted graphs have: all kinds, but "attributes" and "labels" only where nodes carry them.
     centres_, scales_ : dict of ndarray [q]
@@ -77,9 +80,14 @@ class NodeBlocks(BaseEstimator):
             self.features_["labels"].label_values_ = [np.unique(column) for column in given.labels.T]  # no gaps
         self.names_ = list(names)
         self.label_kind_ = _label_kind(given)
+        seen = given if sample is None else given[sample]
+        self.bases_: dict[str, np.ndarray] = {}
+        if "attributes" in self.features_ and self.features_["attributes"].width_ > MOST_COLUMNS:
+            wide = self._start("attributes", seen)
+            self.bases_["attributes"] = principal_components(wide - wide.mean(0))
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
-        for name, block in zip(self.names_, self._raw(given if sample is None else given[sample]), strict=True):
+        for name, block in zip(self.names_, self._raw(seen), strict=True):
             if isinstance(block, np.ndarray):
                 self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
                 spread = np.asarray(np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64))
@@ -128,7 +136,7 @@ class NodeBlocks(BaseEstimator):
             return graph_size(given)
         x = self.features_[kind].transform(given).x
         assert x is not None
-        return x
+        return x @ self.bases_[kind] if kind in self.bases_ else x
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
         """The same transformer for some of its blocks."""
@@ -136,6 +144,7 @@ class NodeBlocks(BaseEstimator):
         fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
         used = {_parse(name)[0] for name in names}
         fewer.features_ = {kind: features for kind, features in self.features_.items() if kind in used}
+        fewer.bases_ = {kind: basis for kind, basis in self.bases_.items() if kind in used}
         fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}
         fewer.scales_ = {name: self.scales_[name] for name in names if name in self.scales_}
         return fewer
@@ -147,8 +156,8 @@ class NodeBlocks(BaseEstimator):
             "params": self.get_params(), "kinds": self.kinds_, "names": self.names_, "label_kind": self.label_kind_,
             "features": {kind: features.state() for kind, features in self.features_.items()},
         }  # fmt: skip
-        arrays = {f"centre {name}": value for name, value in self.centres_.items()}
-        return config, arrays | {f"scale {name}": value for name, value in self.scales_.items()}
+        fitted = {"basis": self.bases_, "centre": self.centres_, "scale": self.scales_}
+        return config, {f"{what} {name}": value for what, found in fitted.items() for name, value in found.items()}
 
     @classmethod
     def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NodeBlocks:
@@ -157,10 +166,49 @@ class NodeBlocks(BaseEstimator):
         blocks.kinds_, blocks.names_ = config["kinds"], config["names"]
         blocks.label_kind_ = config["label_kind"]
         blocks.features_ = {kind: NodeFeatures.from_state(state) for kind, state in config["features"].items()}
-        scaled = [name for name in blocks.names_ if f"scale {name}" in arrays]
-        blocks.centres_ = {name: arrays[f"centre {name}"] for name in scaled}
-        blocks.scales_ = {name: arrays[f"scale {name}"] for name in scaled}
+        blocks.bases_, blocks.centres_, blocks.scales_ = (
+            {name.removeprefix(what): value for name, value in arrays.items() if name.startswith(what)}
+            for what in ("basis ", "centre ", "scale ")
+        )
         return blocks
+
+
+def principal_components(centred: np.ndarray) -> np.ndarray:
+    """A map [q, 96] onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
+    _, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    return np.ascontiguousarray(vectors[:, ::-1][:, :MOST_COLUMNS], dtype=np.float32)
+
+
+def code_columns(graphs: Graphs) -> np.ndarray:
+    """Which columns of x are codes of discrete labels [q]: those of 0 and 1 alone, as PyG keeps labels of nodes.
+
+    None where they never vary, where they are too many different things to be labels, unless a node has one 1 at most,
+    and where nodes carry labels that do not tell what they say.
+    """
+    if graphs.x is None:
+        return np.zeros(0, dtype=bool)
+    codes = ((graphs.x == 0) | (graphs.x == 1)).all(0)
+    bits = graphs.x[:, codes] == 1
+    names = pattern_names(bits)
+    count = len(np.unique(names))
+    if graphs.labels is None:
+        return codes & (1 < count <= (np.inf if (bits.sum(1) <= 1).all() else _MOST_LABELS))
+    own = wl_hashes(graphs, 0)[0]
+    both = np.stack([own.view(np.int64), names], axis=1)
+    return codes & (len(np.unique(both, axis=0)) == len(np.unique(own)))
+
+
+def codes_as_labels(graphs: Graphs, codes: np.ndarray) -> Graphs:
+    """The same graphs with labels, if they had none, in the place of those columns of x that are codes."""
+    if not codes.any():
+        return graphs
+    if graphs.x is None or graphs.x.shape[1] != len(codes):
+        width = 0 if graphs.x is None else graphs.x.shape[1]
+        raise ValueError(f"nodes carry {width} features, those that were fitted {len(codes)}")
+    labels = graphs.labels
+    if labels is None:
+        labels = pattern_names(graphs.x[:, codes] == 1)[:, None]
+    return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels)
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
