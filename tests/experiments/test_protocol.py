@@ -82,6 +82,28 @@ def test_svm_with_a_given_kernel(rng):
     assert choice.test == pytest.approx(search.score(kernel[np.ix_(test, train)], y[test]))
 
 
+def test_svm_leaves_out_what_takes_too_many_steps(rng, monkeypatch):
+    """The best C among those below the first that is not solved in time, as a search over these alone finds it."""
+    y, d = clouds_and_distances(rng, 80, 2)
+    train, test = protocol.split(y, 0)
+    kernel = np.exp(-(d**2))
+    monkeypatch.setattr(protocol, "MANY", 10)
+    monkeypatch.setattr(protocol, "STEPS", 200)
+    choice = protocol.choose_kernel_svm(kernel, y, train, test)
+    folds = list(protocol.inner_folds(y[train]))
+
+    def steps(cost, fit):
+        part = train[fit]
+        return SVC(kernel="precomputed", C=cost).fit(kernel[np.ix_(part, part)], y[part]).n_iter_.max()
+
+    easy = [cost for cost in protocol.COSTS if max(steps(cost, fit) for fit, _ in folds) < 200]
+    assert 3 < len(easy) < len(protocol.COSTS)
+    search = GridSearchCV(SVC(kernel="precomputed"), {"C": easy}, cv=StratifiedKFold(5))
+    search.fit(kernel[np.ix_(train, train)], y[train])
+    assert choice.chosen == search.best_params_
+    assert choice.validation == pytest.approx(search.best_score_)
+
+
 def test_votes_by_distance_are_scikit_learns(rng):
     points, y = rng.normal(size=(80, 2)), rng.integers(0, 3, 80)
     points[:, 0] += y

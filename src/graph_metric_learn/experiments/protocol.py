@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
@@ -15,6 +17,7 @@ from ..voting import class_votes, weighted_votes
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
 COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))
+MANY, STEPS = 2000, 2_000_000  # with more training graphs than that, libsvm gets no more steps than these per fold
 
 
 class Outcome(NamedTuple):
@@ -117,26 +120,34 @@ def _choose_cost(
 
     Two things are not computed, and change nothing: a pair (kernel, C) is given up as soon as it could not win even
     if all its remaining folds were perfect; and a fold in which no multiplier reached C is not solved again for a
-    larger C, which has the same solution.
+    larger C, which has the same solution. With many training graphs, a C that libsvm does not solve within `STEPS`
+    steps is left out, and all larger ones: they can take hours.
     """
     codes = _codes(y)
     folds = list(inner_folds(codes[train]))
+    steps = STEPS if len(train) > MANY else -1
     best_score, best_cost, best_kernel, best_chosen = -1.0, 0.0, np.empty(0), {}
     for chosen, kernel in kernels:
         within = [(kernel[np.ix_(train[fit], fit)], kernel[np.ix_(train[check], fit)]) for fit, check in folds]
         settled: dict[int, tuple[float, float]] = {}
+        too_hard = np.inf
         for cost in COSTS:
+            if cost >= too_hard:
+                continue
             score = 0.0
             for i, ((fit, check), (gram, rows)) in enumerate(zip(folds, within, strict=True)):
                 if i in settled and cost >= settled[i][0]:
                     score += settled[i][1]
                 else:
-                    model = _svc(cost).fit(gram, codes[train][fit])
+                    model = _tried(_svc(cost, steps), gram, codes[train][fit])
+                    if model.fit_status_ != 0:
+                        too_hard = cost
+                        break
                     found = model.score(rows, codes[train][check])
                     score += found
                     if np.abs(model.dual_coef_).max() < cost:
                         settled[i] = min((cost, found), settled.get(i, (np.inf, 0.0)))
-                if (score + len(folds) - 1 - i) / len(folds) <= best_score:
+                if (score + (len(folds) - 1 - i)) / len(folds) <= best_score:  # exact when i is the last
                     break
             else:
                 best_score, best_cost, best_kernel, best_chosen = score / len(folds), cost, kernel, chosen
@@ -145,8 +156,14 @@ def _choose_cost(
     return Outcome({**best_chosen, "C": best_cost}, best_score, test_score)
 
 
-def _svc(cost: float) -> SVC:
-    return SVC(C=cost, kernel="precomputed", cache_size=1000)
+def _svc(cost: float, steps: int = -1) -> SVC:
+    return SVC(C=cost, kernel="precomputed", cache_size=1000, max_iter=steps)
+
+
+def _tried(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
+    with warnings.catch_warnings():  # whether it converged is asked of the model
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(gram, codes)
 
 
 def _knn_scores(
