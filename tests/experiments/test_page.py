@@ -9,6 +9,7 @@ from graph_metric_learn.experiments import choices, runtimes
 from graph_metric_learn.experiments.page import (
     beyond_judgement,
     chosen_rows,
+    ingredient_rows,
     outside_rows,
     renew_summary,
     summary,
@@ -16,7 +17,7 @@ from graph_metric_learn.experiments.page import (
 )
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.runner import cells
-from graph_metric_learn.experiments.settings import TASKS
+from graph_metric_learn.experiments.settings import CHOSEN, TASKS
 from graph_metric_learn.experiments.systems import grid
 
 MUTAG = TASKS["MUTAG (degree)"]
@@ -148,6 +149,20 @@ def test_graph_metric_is_judged_against_the_paper(tmp_path):
     assert chosen_rows(list(records))[1:] == [
         ["MUTAG (degree)", "100 % mean of labels", "weights of blocks in 1 of 2 runs"]
     ]
+
+
+def test_ingredients_are_compared_on_the_same_splits(tmp_path):
+    records = Records(tmp_path / "records")
+    for method, tests in (("graphmetric", [0.8, 0.9, 0.1]), ("graphmetric-mean", [0.7, 0.9])):
+        for run, test in enumerate(tests):
+            config = {
+                "dataset": "MUTAG", "features": "degree", "method": method, "classifier": "knn-loo", "run": run,
+                "model": CHOSEN[method],
+            }  # fmt: skip
+            seconds = {"training": 2.0, "distances": 0.1, "classifier": 0.0}
+            records.add(config, {"validation": 0.9, "test": test, "seconds": seconds})
+    (row,) = ingredient_rows(list(records))[1:]
+    assert row == ["GraphMetric, means only", "-5.0 over 1", "-5.0, MUTAG (degree)", "-5.0, MUTAG (degree)"]
 
 
 def test_cells_outside_the_published_spread_are_listed(tmp_path):
