@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .voting import class_votes
+from .voting import class_votes, elected
 
 NEIGHBORS = (1, 2, 3, 5, 7)
 
@@ -57,7 +57,7 @@ def left_out_hits(
     others = squares.astype(np.float32, copy=True)
     np.fill_diagonal(others, np.inf)
     votes = votes_of(others, codes, int(codes.max()) + 1, tuple(ks))
-    return votes.round(9).argmax(2) == codes[:, None]
+    return elected(votes) == codes[:, None]
 
 
 def usable(count: int) -> list[int]:

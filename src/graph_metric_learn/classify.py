@@ -20,7 +20,7 @@ from .metric import GraphMetric
 from .persistence import load_model, save_model
 from .transport import kneighbors, pairwise_distances
 from .transport.curves import Curves
-from .voting import SAME, class_votes, neighbor_shares, weighted_votes
+from .voting import SAME, class_votes, elected, neighbor_shares, weighted_votes
 
 VOTES = ("uniform", "distance")
 _CHOSEN_ON = 2000  # reference graphs that "auto" looks at, at most
@@ -285,7 +285,7 @@ class GraphKNNClassifier(_OwnClasses, _Neighbors):
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
         votes = self.predict_proba(graphs)
-        return self.classes_[votes.round(9).argmax(1)]  # sums of fractions: equal up to the last digits
+        return self.classes_[elected(votes)]
 
 
 class GraphKNNRegressor(RegressorMixin, _Neighbors):

@@ -78,6 +78,15 @@ def weighted_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks:
     return np.stack([by_distance(neighbor_shares(distances, k), distances) @ labels for k in counts], axis=1)
 
 
+def elected(votes: np.ndarray) -> np.ndarray:
+    """The class with most votes, along the last axis; the first of those that differ by rounding only.
+
+    >>> elected(np.array([[0.3, 0.1 + 0.2], [0.0, 1.0]]))
+    array([0, 1])
+    """
+    return votes.round(9).argmax(-1)
+
+
 @parallel
 def _vote(distances, codes, ks, votes):
     n_classes = votes.shape[2]

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from ..choosing import NEIGHBORS, leave_one_out, usable
-from ..voting import class_votes, weighted_votes
+from ..voting import class_votes, elected, weighted_votes
 
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
@@ -169,12 +169,9 @@ def _tried(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
 def _knn_scores(
     distances: np.ndarray, y: np.ndarray, truth: np.ndarray, votes_of: Callable = class_votes
 ) -> np.ndarray:
-    """Accuracy for each k [5] from one search; voters at the same distance share, a tied vote goes to the first class.
-
-    Halves of votes are sums of small fractions: votes that differ in the last digits only are tied.
-    """
+    """Accuracy for each k [5], from one search."""
     votes = votes_of(distances, y, int(y.max()) + 1, NEIGHBORS)
-    return (votes.round(9).argmax(2) == truth[:, None]).mean(0)
+    return (elected(votes) == truth[:, None]).mean(0)
 
 
 def _codes(y: np.ndarray) -> np.ndarray:
