@@ -303,12 +303,14 @@ def test_one_hot_features_are_labels(tmp_path):
     named = gml.GraphMetric(label="element", random_state=0).fit(graphs, y)
     for graph in graphs:
         for _, node in graph.nodes(data=True):
-            node["x"] = [1.0, 0.0] if node["element"] == "C" else [0.0, 1.0]
+            node["x"] = [0.0, 1.0, 0.0] if node["element"] == "C" else [0.0, 0.0, 1.0]  # the first never occurs
     coded = gml.GraphMetric(random_state=0).fit(graphs, y)
-    assert coded.label_columns_.tolist() == [True, True]
+    assert coded.label_columns_.tolist() == [True, True, True]
     assert coded.choice_.scores.keys() == named.choice_.scores.keys()
     asked = gml.GraphMetric(features=["attributes@1"], random_state=0).fit(graphs, y)
     assert not asked.label_columns_.any()
     loaded = gml.GraphMetric.load(coded.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.pairwise_distances(graphs), coded.pairwise_distances(graphs))
+    both = gml.GraphMetric(label="element", random_state=0).fit(graphs, y)  # x says what labels say, and is left out
+    np.testing.assert_array_equal(both.pairwise_distances(graphs), named.pairwise_distances(graphs))
     assert coded.explain(graphs[0], graphs[10]).distance == pytest.approx(coded.pairwise_distances(graphs)[0, 10])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from graph_metric_learn.voting import class_votes, neighbor_shares
+from graph_metric_learn.voting import class_votes, elected, neighbor_shares
 
 
 def rounded_distances(rng, rows, columns):
@@ -56,3 +56,8 @@ def test_without_ties_the_k_nearest_vote(rng):
     wanted = np.zeros((5, 20))
     np.put_along_axis(wanted, nearest, 1.0, axis=1)
     np.testing.assert_array_equal(neighbor_shares(d, 4), wanted)
+
+
+def test_the_most_votes_win_whatever_their_scale():
+    assert elected(1 / np.array([[3e10, 1e10], [1e-10, 3e-10]])).tolist() == [1, 0]
+    assert elected(np.array([[0.3, 0.1 + 0.2], [3e8, 3e8 * (1 + 1e-15)], [0.0, 0.0]])).tolist() == [0, 0, 0]

@@ -17,7 +17,7 @@ from .choosing import Choice, choose, leave_one_out, left_out_hits, usable
 from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
-from .graphs.blocks import NodeBlocks, available_kinds, code_columns, codes_as_labels
+from .graphs.blocks import NodeBlocks, available_kinds, code_columns, without_codes
 from .learner import check_classes, draw_seed
 from .learning import (
     GroupWeights,
@@ -78,7 +78,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     ----------
     features : "auto" or list of str
         Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
-        columns of node features that hold 0 and 1 alone as labels.
+        one-hot columns of node features as labels.
     embedding : {"auto", "mean", "reference", "axes", "histogram"}
         How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
     n_steps : int
@@ -92,7 +92,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     attribute, label : str
         Names of the node features and labels, see :func:`as_graphs`.
     progress : bool, optional
-        Progress bar of the candidates; by default on a terminal, for choices that take more than a second.
+        Progress bars, of the candidates in `fit` and of many distances; by default on a terminal, where it takes long.
 
     Attributes
     ----------
@@ -107,7 +107,10 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     classes_ : ndarray
         Class labels seen.
     label_columns_ : ndarray [q]
-        Which columns of the node features are read as labels.
+        Which columns of the node features are a one-hot code: read as labels, or left out where nodes have labels that
+        say the same. Empty where there are none to look for.
+    labelled_ : bool
+        Whether nodes have labels of their own.
 
     Examples
     --------
@@ -160,7 +163,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         given = self._as_graphs(graphs)
         y = check_classes(given, y)
         self.label_columns_ = code_columns(given) if isinstance(self.features, str) else np.zeros(0, dtype=bool)
-        given = codes_as_labels(given, self.label_columns_)
+        self.labelled_ = given.labels is not None
+        given = without_codes(given, self.label_columns_, self.labelled_)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
@@ -341,13 +345,15 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     ) -> np.ndarray:
         """Distances between graphs [N, N], or to other graphs [N, M]; float32.
 
-        The mean squared distance of the training graphs is about 1; what is below the rounding of float32 is 0.
+        The mean squared distance of the training graphs is about 1; what is below the rounding of float32 is 0 (not so
+        for the larger errors of TF32).
 
         out, precision : see :func:`pairwise_distances`.
         """
         u, v = self.embed(graphs), None if others is None else self.embed(others)
         found = pairwise_distances(u, v, squared=squared, out=out, precision=precision, progress=self.progress)
-        found[found < (_ROUNDING**2 if squared else _ROUNDING)] = 0.0
+        for row in found:  # one by one: all of them need not fit into memory
+            row[row < (_ROUNDING**2 if squared else _ROUNDING)] = 0.0
         return found
 
     def explain(self, graph: Any, other: Any) -> Explanation:
@@ -365,7 +371,8 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             plan = plan + part / len(self.terms_)
             source, target = source + adds, target + adds_other
         whole = max(float(source.sum()), np.finfo(np.float32).tiny)
-        distance = float(self.pairwise_distances([graph], [other])[0, 0])
+        distance = float(pairwise_distances(self.embed([graph]), self.embed([other]), progress=False)[0, 0])
+        distance = 0.0 if distance < _ROUNDING else distance
         return Explanation(distance, plan, source / whole, target / whole, both)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
@@ -396,7 +403,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
             tensors["update.directions"], tensors["update.step"] = self.update_
         config = {
             "params": params, "blocks": blocks, "terms": terms, "classes": self.classes_.tolist(),
-            "label_columns": self.label_columns_.tolist(), "choice": vars(self.choice_),
+            "label_columns": self.label_columns_.tolist(), "labelled": self.labelled_, "choice": vars(self.choice_),
             "history": [vars(stage) for stage in self.history_], "seconds": self.seconds_,
         }  # fmt: skip
         return config, tensors
@@ -413,6 +420,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
         metric.history_ = [Stage(**stage) for stage in config["history"]]
         metric.classes_ = np.array(config["classes"])
         metric.label_columns_ = np.array(config["label_columns"], dtype=bool)
+        metric.labelled_ = config["labelled"]
         metric.choice_ = Choice(**config["choice"])
         metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]
@@ -423,7 +431,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
 
     def _blocks(self, given: Graphs) -> Blocks:
         """Blocks of node features, by name."""
-        found = self.blocks_.transform(codes_as_labels(given, self.label_columns_))
+        found = self.blocks_.transform(without_codes(given, self.label_columns_, self.labelled_))
         return dict(zip(self.blocks_.names_, found, strict=True))
 
 

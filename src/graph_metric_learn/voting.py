@@ -84,7 +84,8 @@ def elected(votes: np.ndarray) -> np.ndarray:
     >>> elected(np.array([[0.3, 0.1 + 0.2], [0.0, 1.0]]))
     array([0, 1])
     """
-    return votes.round(9).argmax(-1)
+    most = votes.max(-1, keepdims=True)
+    return (votes / np.where(most > 0, most, 1.0)).round(9).argmax(-1)
 
 
 @parallel

@@ -153,16 +153,21 @@ def test_graph_metric_is_judged_against_the_paper(tmp_path):
 
 def test_ingredients_are_compared_on_the_same_splits(tmp_path):
     records = Records(tmp_path / "records")
-    for method, tests in (("graphmetric", [0.8, 0.9, 0.1]), ("graphmetric-mean", [0.7, 0.9])):
-        for run, test in enumerate(tests):
+    for dataset, features, method, tests in (
+        ("MUTAG", "degree", "graphmetric", {0: 0.8, 1: 0.9, 2: 0.1}),
+        ("MUTAG", "degree", "graphmetric-mean", {1: 0.8}),
+        ("BZR", "attributes", "graphmetric", {0: 0.5}),
+        ("BZR", "attributes", "graphmetric-mean", {0: 0.7}),
+    ):
+        for run, test in tests.items():
             config = {
-                "dataset": "MUTAG", "features": "degree", "method": method, "classifier": "knn-loo", "run": run,
+                "dataset": dataset, "features": features, "method": method, "classifier": "knn-loo", "run": run,
                 "model": CHOSEN[method],
             }  # fmt: skip
             seconds = {"training": 2.0, "distances": 0.1, "classifier": 0.0}
             records.add(config, {"validation": 0.9, "test": test, "seconds": seconds})
     (row,) = ingredient_rows(list(records))[1:]
-    assert row == ["GraphMetric, means only", "-5.0 over 1", "-5.0, MUTAG (degree)", "-5.0, MUTAG (degree)"]
+    assert row == ["GraphMetric, means only", "+5.0 over 2", "-10.0, MUTAG (degree)", "+20.0, BZR (attributes)"]
 
 
 def test_cells_outside_the_published_spread_are_listed(tmp_path):
@@ -182,4 +187,5 @@ def test_speed_against_others_is_said_for_what_was_measured(tmp_path):
     assert "not measured yet" in runtimes.speed_judgement(records)
     records.add(runtimes._config("NCI1", "rpw"), {"seconds": {"training": 1.0, "distances": 0.5}})
     records.add(runtimes._config("NCI1", "wwl"), {"seconds": {"distances": 1000.0}})
-    assert runtimes.speed_judgement(records) == "All distances of NCI1: 2,000 times faster than WWL."
+    wanted = "SGML on two cores, all distances of NCI1: 2,000 times faster than WWL on one."
+    assert runtimes.speed_judgement(records) == wanted

@@ -17,7 +17,7 @@ from ..voting import class_votes, elected, weighted_votes
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
 COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))
-MANY, STEPS = 2000, 2_000_000  # with more training graphs than that, libsvm gets no more steps than these per fold
+MANY, STEPS = 2000, 2_000_000  # with more training graphs than that, libsvm gets no more steps than these
 
 
 class Outcome(NamedTuple):
@@ -120,8 +120,8 @@ def _choose_cost(
 
     Two things are not computed, and change nothing: a pair (kernel, C) is given up as soon as it could not win even
     if all its remaining folds were perfect; and a fold in which no multiplier reached C is not solved again for a
-    larger C, which has the same solution. With many training graphs, a C that libsvm does not solve within `STEPS`
-    steps is left out, and all larger ones: they can take hours.
+    larger C, which has the same solution. A third does change something, with many training graphs: a C that was tried
+    and that libsvm did not solve within `STEPS` steps is left out, and so are all larger ones. They can take hours.
     """
     codes = _codes(y)
     folds = list(inner_folds(codes[train]))

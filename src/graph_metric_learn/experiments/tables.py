@@ -23,6 +23,8 @@ class Entry:
     ----------
     tests : ndarray [runs]
         Test accuracy of each run, in the order of the runs.
+    splits : ndarray [runs]
+        Which runs these are.
     model : dict
         The chosen setting.
     training, distances : float
@@ -32,6 +34,7 @@ class Entry:
     """
 
     tests: np.ndarray
+    splits: np.ndarray
     model: dict[str, Any]
     training: float
     distances: float
@@ -87,6 +90,7 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
     best = sorted(best, key=lambda record: record["config"]["run"])
     return Entry(
         100 * np.array([record["result"]["test"] for record in best]),
+        np.array([record["config"]["run"] for record in best]),
         best[0]["config"]["model"],
         float(np.mean([record["result"]["seconds"]["training"] for record in best])),
         float(np.mean([record["result"]["seconds"]["distances"] for record in best])),

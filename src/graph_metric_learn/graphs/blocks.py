@@ -16,7 +16,7 @@ from .convert import as_graphs
 from .features import NodeFeatures
 from .local import graph_size, local_structure
 from .propagation import propagate
-from .wl import code_vectors, pattern_names, wl_hashes
+from .wl import code_vectors, wl_hashes
 
 SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
 KINDS = (*SMOOTH, "wl", "trees")
@@ -180,35 +180,47 @@ def principal_components(centred: np.ndarray) -> np.ndarray:
 
 
 def code_columns(graphs: Graphs) -> np.ndarray:
-    """Which columns of x are codes of discrete labels [q]: those of 0 and 1 alone, as PyG keeps labels of nodes.
+    """Which columns of x are a one-hot code of labels [q], as PyG keeps them: 0 and 1 alone, at most one 1 in a row.
 
-    None where they never vary, where they are too many different things to be labels, unless a node has one 1 at most,
-    and where nodes carry labels that do not tell what they say.
+    None where they never vary, and none where nodes carry labels that do not tell what the columns say.
     """
     if graphs.x is None:
         return np.zeros(0, dtype=bool)
     codes = ((graphs.x == 0) | (graphs.x == 1)).all(0)
-    bits = graphs.x[:, codes] == 1
-    names = pattern_names(bits)
-    count = len(np.unique(names))
-    if graphs.labels is None:
-        return codes & (1 < count <= (np.inf if (bits.sum(1) <= 1).all() else _MOST_LABELS))
-    own = wl_hashes(graphs, 0)[0]
-    both = np.stack([own.view(np.int64), names], axis=1)
-    return codes & (len(np.unique(both, axis=0)) == len(np.unique(own)))
+    coded = _decoded(graphs.x[:, codes])
+    if (coded < 0).any() or (coded == coded[0]).all():
+        return np.zeros_like(codes)
+    if graphs.labels is not None:
+        own = np.unique(wl_hashes(graphs, 0)[0], return_inverse=True)[1]
+        if len(np.unique(np.stack([own, coded], axis=1), axis=0)) > own.max() + 1:
+            return np.zeros_like(codes)
+    return codes
 
 
-def codes_as_labels(graphs: Graphs, codes: np.ndarray) -> Graphs:
-    """The same graphs with labels, if they had none, in the place of those columns of x that are codes."""
-    if not codes.any():
+def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
+    """The same graphs without those columns of x that are a code of labels.
+
+    Their place is taken by labels, unless the graphs have labels of their own (`labelled`). What is no code, because
+    it is not one-hot, is a label that was never seen.
+    """
+    if not codes.any() or (labelled and graphs.x is None):
         return graphs
     if graphs.x is None or graphs.x.shape[1] != len(codes):
         width = 0 if graphs.x is None else graphs.x.shape[1]
         raise ValueError(f"nodes carry {width} features, those that were fitted {len(codes)}")
-    labels = graphs.labels
-    if labels is None:
-        labels = pattern_names(graphs.x[:, codes] == 1)[:, None]
+    labels = graphs.labels if labelled else _decoded(graphs.x[:, codes])[:, None]
     return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels)
+
+
+def _decoded(columns: np.ndarray) -> np.ndarray:
+    """Which column holds the 1, from 1 on, or 0 where none does; -1 for a row that is not one-hot [S].
+
+    >>> _decoded(np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.5, 0.0]])).tolist()
+    [2, 0, -1, -1]
+    """
+    ones = columns == 1
+    proper = (ones.sum(1) <= 1) & (ones | (columns == 0)).all(1)
+    return np.where(proper, ones @ np.arange(1, columns.shape[1] + 1), -1)
 
 
 def available_kinds(graphs: Graphs) -> list[str]:

@@ -37,18 +37,6 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     return np.stack(names)
 
 
-def pattern_names(bits: np.ndarray) -> np.ndarray:
-    """A whole number for each row of bits [S, q]: equal for equal rows, different for different ones [S].
-
-    >>> names = pattern_names(np.array([[1, 0], [0, 1], [1, 0]]) == 1)
-    >>> bool(names[0] == names[2]), bool(names[0] == names[1])
-    (True, False)
-    """
-    with np.errstate(over="ignore"):
-        weights = _mix(np.arange(1, bits.shape[1] + 1, dtype=np.uint64) * _ODD)
-        return (bits.astype(np.uint64) @ weights).view(np.int64)
-
-
 def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     """For each name a vector of ±1/√size that depends on it alone [S, size]: nearly orthogonal for different ones.
 
