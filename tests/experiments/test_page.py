@@ -7,6 +7,7 @@ import pytest
 
 from graph_metric_learn.experiments import choices, runtimes
 from graph_metric_learn.experiments.page import (
+    best_rows,
     beyond_judgement,
     chosen_rows,
     ingredient_rows,
@@ -180,6 +181,9 @@ def test_cells_outside_the_published_spread_are_listed(tmp_path):
         }  # fmt: skip
         records.add(config, {"validation": 0.9, "test": test, "seconds": {"training": 0.0, "distances": 0.1}})
     assert [row[0] for row in outside_rows(list(records))[1:]] == ["NetLSD (heat), k-NN"]
+    measured, published = best_rows(list(records))
+    assert measured[1:3] == ["90.0, NetLSD (heat), k-NN", ""]
+    assert published[1:3] == ["90.0, SGML, RPW2, k-NN", "86.4, FGW-WL, SVM"]
 
 
 def test_speed_against_others_is_said_for_what_was_measured(tmp_path):
