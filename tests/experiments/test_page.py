@@ -46,11 +46,13 @@ def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
     page = write_page(records, tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "90.0 ± 7.6" in text
-    assert "| SGML, RPW2, k-NN | 65.0 ± 5.0 (2 runs) |" in text
-    assert "| authors' choices | 65.0 ± 5.0 (2 runs) (75 → 25 %) |" in text
-    assert re.search(r"\| no ReLU \| 50.0 ± 0.0 \(2 runs\) \|.*\| -15.0 ± 5.0 \|", text)
+    assert "| SGML, RPW2, k-NN | 65.0 ± 5.0 (2 runs, 1 of 7 settings) |" in text
+    assert "| authors' choices | 65.0 ± 5.0 (2 runs, 1 of 7 settings) (75 → 25 %) |" in text
+    assert re.search(r"\| no ReLU \| 50.0 ± 0.0 \(2 runs, 1 of 7 settings\) \|.*\| -15.0 ± 5.0 \|", text)
     assert "Below the paper by more than its own standard deviation: MUTAG (degree)." in text
-    assert "| untrained | 40.0 ± 0.0 (2 runs) (75 → 75 %) | -25.0 ± 5.0 |" in text  # in the search for the reason
+    assert (
+        "| untrained | 40.0 ± 0.0 (2 runs, 1 of 7 settings) (75 → 75 %) | -25.0 ± 5.0 |" in text
+    )  # in the search for the reason
     assert "90.0 ± 0.0 (1 runs), 2 s" in text
     assert "0.125" in text
     for name in re.findall(r"\(figures/(.*?)\)", text):
@@ -116,7 +118,7 @@ def test_the_summary_is_renewed_between_its_marks(tmp_path):
     assert first.startswith("top\n")
     assert first.endswith("\nrest\n")
     assert "old" not in first
-    assert "| MUTAG (degree) | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs) |  | 89.0 ± 7.6 |  |  |" in first
+    assert "| MUTAG (degree) | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs, 1 of 7 settings) |  | 89.0 ± 7.6 |  |  |" in first
     renew_summary(records, path)
     assert path.read_text() == first
     path.write_text("no marks")

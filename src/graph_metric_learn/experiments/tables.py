@@ -31,6 +31,8 @@ class Entry:
         Mean seconds.
     zeros : float
         Share of the node features that are exactly 0; nan where that is not recorded.
+    unfinished : str
+        How many of the settings that are searched took part, where not all did.
     """
 
     tests: np.ndarray
@@ -39,6 +41,7 @@ class Entry:
     training: float
     distances: float
     zeros: float
+    unfinished: str = ""
 
     @property
     def runs(self) -> int:
@@ -53,7 +56,8 @@ class Entry:
         return float(self.tests.std())
 
     def __str__(self) -> str:
-        return f"{self.mean:.1f} ± {self.std:.1f}" + ("" if self.runs == 10 else f" ({self.runs} runs)")
+        notes = [f"{self.runs} runs"] * (self.runs != 10) + [self.unfinished] * bool(self.unfinished)
+        return f"{self.mean:.1f} ± {self.std:.1f}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def table_entry(
@@ -95,6 +99,7 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
         float(np.mean([record["result"]["seconds"]["training"] for record in best])),
         float(np.mean([record["result"]["seconds"]["distances"] for record in best])),
         float(np.mean([record["result"].get("zeros", np.nan) for record in best])),
+        "" if settings is None or len(full) == len(settings) else f"{len(full)} of {len(settings)} settings",
     )
 
 
