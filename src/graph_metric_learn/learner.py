@@ -16,7 +16,7 @@ from .encoders import SGCN, encode
 from .explain import Explanation
 from .graphs import Graphs, NodeFeatures, as_graphs
 from .losses import resolve_loss
-from .persistence import load_model, save_model
+from .persistence import inside, load_model, save_model
 from .training import History, train
 from .training.distances import CurveRule
 from .transport import curve_vectors, pairwise_distances, pw_distance, sw_distance
@@ -326,11 +326,7 @@ class SGML(TransformerMixin, BaseEstimator):
         metric.features_ = NodeFeatures.from_state(config["features"])
         metric.classes_ = np.array(config["classes"])
         metric.history_ = History(**config["history"])
-        weights = {
-            name.removeprefix("encoder."): torch.from_numpy(value)
-            for name, value in tensors.items()
-            if name.startswith("encoder.")
-        }
+        weights = {name: torch.from_numpy(value) for name, value in inside(tensors, "encoder.").items()}
         module: torch.nn.Module
         if encoder is None:
             module = SGCN(

@@ -17,7 +17,8 @@ from .choosing import Choice, choose, leave_one_out, left_out_hits, usable
 from .embeddings import EMBEDDINGS
 from .explain import Explanation
 from .graphs import Graphs, as_graphs
-from .graphs.blocks import NodeBlocks, available_kinds, code_columns, without_codes
+from .graphs.blocks import NodeBlocks, available_kinds
+from .graphs.onehot import code_columns, without_codes
 from .learner import check_classes, draw_seed
 from .learning import (
     GroupWeights,
@@ -29,9 +30,9 @@ from .learning import (
     principal_directions,
     side_by_side,
 )
-from .persistence import load_model, save_model
+from .persistence import inside, load_model, save_model
 from .progress import progress_bar
-from .terms import Blocks, Term, embeddings_for, inside, recipes
+from .terms import Blocks, Term, embeddings_for, recipes
 from .transport import pairwise_distances
 from .transport.curves import Curves
 

@@ -102,3 +102,8 @@ def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dic
         return kind, config, load(data)
     except SafetensorError as error:
         raise ValueError(f"{path / TENSORS} is damaged: {error}") from None
+
+
+def inside(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Those whose names begin so, without it."""
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .embeddings import EMBEDDINGS, Embedding, restore
 from .graphs.blocks import MOST_COLUMNS, principal_components
+from .persistence import inside
 
 Blocks = Mapping[str, Any]  # node features [S, q] by name; sparse for trees
 
@@ -178,8 +179,3 @@ def _joined(blocks: Blocks, names: Sequence[str]) -> Any:
     if sparse.issparse(parts[0]):
         return sparse.hstack(parts, format="csr")
     return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
-
-
-def inside(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Those whose names begin so, without it."""
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
 from ..graphs import Graphs
+from ..graphs.onehot import decoded
 
 
 def node_features(graphs: Graphs) -> np.ndarray:
@@ -19,8 +20,7 @@ def node_features(graphs: Graphs) -> np.ndarray:
 
 def is_discrete(graphs: Graphs) -> bool:
     """Whether the features are one-hot codes (a row of zeros, for an unknown label or degree 0, is a code too)."""
-    x = node_features(graphs)
-    return bool(((x == 0) | (x == 1)).all() and (x.sum(1) <= 1).all())
+    return bool((decoded(node_features(graphs)) >= 0).all())
 
 
 def node_labels(graphs: Graphs) -> np.ndarray:

@@ -60,6 +60,7 @@ class Records:
     def add(self, config: dict[str, Any], result: dict[str, Any]) -> None:
         """Keeps a finished cell: on disk before this returns."""
         key = key_of(config)
+        result = {name: _short(value) if name in ("loss", "seconds") else value for name, value in result.items()}
         record = {"key": key, "config": config, "result": result}
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(record, sort_keys=True, allow_nan=False).encode() + b"\n"
@@ -70,3 +71,16 @@ class Records:
         finally:
             os.close(handle)
         self.found[key] = record
+
+
+def _short(value: Any) -> Any:
+    """Times and losses with 6 digits: more of them say nothing, and records are kept for long.
+
+    >>> _short({"training": 2 / 3, "distances": 1234.56789}), _short([0.12345678, 5])
+    ({'training': 0.666667, 'distances': 1234.57}, [0.123457, 5])
+    """
+    if isinstance(value, dict):
+        return {name: _short(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
