@@ -63,6 +63,11 @@ def test_entropic_w2_approaches_w2_and_has_no_units(rng):
     np.testing.assert_allclose(larger, 8 * smoother, rtol=1e-6)
 
 
+def test_entropic_w2_that_underflows_is_a_failure(rng):
+    with pytest.raises(SolverFailure, match="returned nan"):
+        EntropicW2(reg=1e-5).distances([cloud(x) for x in rng.normal(size=(2, 6, 2))])
+
+
 def test_the_plan_has_the_marginals_and_the_cost(rng):
     cost = rng.random((3, 4))
     plan, value = exact_plan(cost, np.full(3, 4.0), np.full(4, 3.0))

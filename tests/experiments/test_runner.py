@@ -182,6 +182,19 @@ def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, class
     assert not list((tmp_path / "r").rglob("*.npz"))
 
 
+def test_systems_of_labels_read_these_where_a_task_has_numbers(tmp_path):
+    """So a column of Table 2 shows what was run for Table 1, and is not run again."""
+    labels, numbers = TASKS["ENZYMES (labels)"], TASKS["ENZYMES (fuse)"]
+    for method in ("wl-oa", "fgw-wl"):
+        assert runner.cells(numbers, method, "authors", 2) == runner.cells(labels, method, "authors", 2)
+        assert {c["features"] for c in runner.cells(TASKS["MUTAG (degree)"], method, "authors", 1)} == {"degree"}
+    assert {config["features"] for config in runner.cells(numbers, "wwl", "authors", 1)} == {"fuse"}
+    records = Records(tmp_path / "r")
+    for config in runner.cells(labels, "wl-oa", "authors", 2, ["svm"]):
+        records.add(config, {"validation": 0.5, "test": 0.5, "seconds": {"training": 0.0, "distances": 1.0}})
+    assert table_entry(records, numbers, "wl-oa", "svm").mean == 50
+
+
 def test_distances_without_learning_are_computed_once_for_all_runs(root, tmp_path, monkeypatch):
     calls = []
     real = MeanPool.distances

@@ -27,10 +27,13 @@ class System:
         How the tables and the command line call it.
     needs : tuple of str
         Names of the modules it imports beyond the package's own dependencies.
+    discrete : bool
+        Whether it compares labels, which are equal or not: numbers as features would all be different labels.
     """
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
+    discrete: ClassVar[bool] = False
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:

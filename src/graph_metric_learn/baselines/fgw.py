@@ -112,6 +112,7 @@ class FGWWL(FGW):
     """
 
     name = "fgw-wl"
+    discrete = True
 
     def __init__(self, *, alpha: float = 0.5, depth: int = 4, solver: str = "lean") -> None:
         super().__init__(alpha=alpha, solver=solver)

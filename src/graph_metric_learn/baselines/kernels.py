@@ -43,6 +43,7 @@ class WLOA(KernelSystem):
     """
 
     name = "wl-oa"
+    discrete = True
 
     def __init__(self, *, depth: int = 3, normalize: bool = True) -> None:
         self.depth, self.normalize = depth, normalize

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.spatial.distance import cdist
 
 from ..graphs import Graphs
@@ -15,6 +16,7 @@ from .structure import node_features, per_graph
 _OPTIMAL = 1  # the result code of POT's network simplex
 _CAUSES = {0: "infeasible", 2: "unbounded", 3: "stopped at its limit of iterations"}
 _PIVOTS = 1_000_000
+_ITERATIONS, _CHECK_EVERY, _MARGINAL_ERROR = 1000, 10, 1e-6  # of Sinkhorn
 
 
 def exact_plan(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
@@ -93,11 +95,14 @@ class EntropicW2(W2):
     Notes
     -----
     Not a metric: two graphs with equal features are at a positive distance, unless they are the same element of the
-    list. The iterations end at POT's limit of 1000, converged or not: where two measures nearly coincide they would
-    take very long, for changes that do not matter.
+    list. The iterations end at a limit of 1000, converged or not: where two measures nearly coincide they would take
+    very long, for changes that do not matter. Start, checks and limits are those of POT's `sinkhorn_knopp`, with which
+    the tests compare; compiled, because an iteration on a few distinct points is a hundred times shorter than a call
+    from Python.
     """
 
     name = "w2-entropic"
+    needs = ()
 
     def __init__(self, *, reg: float = 0.1) -> None:
         self.reg = reg
@@ -107,12 +112,40 @@ class EntropicW2(W2):
         return [{"reg": 0.1}, {"reg": 0.5}]
 
     def pair(self, one: Cloud, other: Cloud) -> float:
-        from ot.bregman import sinkhorn_knopp
-
         cost = cdist(one.points, other.points, "sqeuclidean")
         largest = cost.max()
         if largest == 0:
             return 0.0
         a, b = one.counts / one.counts.sum(), other.counts / other.counts.sum()
-        plan = sinkhorn_knopp(a, b, cost, self.reg * largest, stopThr=1e-6, warn=False)
-        return np.sqrt(np.vdot(plan, cost))
+        return np.sqrt(sinkhorn_cost(cost, a, b, self.reg * largest))
+
+
+@njit(cache=True, error_model="numpy")
+def sinkhorn_cost(cost, a, b, reg):
+    """<P, C> for the plan P = diag(u) exp(−C / reg) diag(v) with masses a [n] and b [m]; NaN where that underflows."""
+    n, m = cost.shape
+    kernel = np.exp(-cost / reg)
+    u, v, column = np.full(n, 1.0 / n), np.empty(m), np.zeros(m)
+    for i in range(n):
+        column += kernel[i] * u[i]
+    for k in range(_ITERATIONS):
+        v[:] = b / column
+        column[:] = 0.0
+        for i in range(n):
+            row = 0.0
+            for j in range(m):
+                row += kernel[i, j] * v[j]
+            u[i] = a[i] / row
+            for j in range(m):
+                column[j] += kernel[i, j] * u[i]
+        if k % _CHECK_EVERY == 0:
+            missing = 0.0
+            for j in range(m):
+                missing += (column[j] * v[j] - b[j]) ** 2
+            if missing < _MARGINAL_ERROR**2:
+                break
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            total += u[i] * kernel[i, j] * v[j] * cost[i, j]
+    return total

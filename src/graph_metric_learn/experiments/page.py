@@ -224,6 +224,7 @@ def _sections(records: Records, pictures: set[str]) -> list[Section]:
         Section(
             "Table 2: continuous node features",
             [
+                "FGW-WL and WL-OA compare labels: here they read the labels of the nodes and no attributes.",
                 accuracy_rows(records, tasks["table2"], ROWS["table2"]),
                 Image("accuracy.png", "Test accuracy against the paper's, with standard deviations"),
             ],

@@ -11,7 +11,7 @@ from typing import Any
 from ..progress import progress_bar
 from .records import Records, key_of
 from .settings import CHOSEN, METHODS, Task
-from .systems import grid, run_baseline, run_graph_metric, run_sgml, run_ties
+from .systems import grid, read_by, run_baseline, run_graph_metric, run_sgml, run_ties
 
 Config = dict[str, Any]
 
@@ -20,6 +20,7 @@ def cells(
     task: Task, method: str, preset: str, runs: int, classifiers: Sequence[str] = ("knn",), **changes: Any
 ) -> list[Config]:
     """Configurations of all settings, runs and classifiers of a method on a task."""
+    task = read_by(method, task)
     return [
         {
             "dataset": task.dataset, "features": task.features, "method": method,

@@ -53,6 +53,17 @@ def grid(task: Task, method: str, preset: str = "authors", **changes: Any) -> li
     return list({json.dumps(setting, sort_keys=True): setting for setting in settings}.values())
 
 
+def read_by(method: str, task: Task) -> Task:
+    """The task as a method reads it: systems that compare labels take those, where a task has numbers.
+
+    >>> read_by("wl-oa", Task("ENZYMES", "fuse")).name, read_by("wl-oa", Task("MUTAG", "degree")).name
+    ('ENZYMES (labels)', 'MUTAG (degree)')
+    """
+    if method in METHODS or method in CHOSEN or not baseline(method)[0].discrete:
+        return task
+    return replace(task, features={"attributes": "labels", "fuse": "labels"}.get(task.features, task.features))
+
+
 def baseline(method: str) -> tuple[Any, dict[str, Any]]:
     """The class of another system by its name, and parameters that are not searched."""
     from ..baselines import BASELINES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .settings import PUBLISHED, TITLES, Task
-from .systems import grid
+from .systems import grid, read_by
 
 Rows = list[list[str]]
 
@@ -68,6 +68,7 @@ def table_entry(
     Of the settings that the method searches, the one with the best mean validation accuracy counts. Only settings
     with as many runs as the fullest one take part in the choice: half-finished ones are not comparable.
     """
+    task = read_by(method, task)
     settings = [json.dumps(setting, sort_keys=True) for setting in grid(task, method, preset, **changes)]
     place = {"dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier}
     return best_entry((record for record in records if _is_at(record, place)), settings)
