@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -70,7 +70,7 @@ class W2(PairwiseSystem):
     """
 
     name = "w2"
-    needs = ("ot",)
+    needs: ClassVar[tuple[str, ...]] = ("ot",)
 
     def prepare(self, graphs: Graphs) -> list[Cloud]:
         parts = per_graph(graphs, node_features(graphs))
