@@ -169,3 +169,17 @@ def test_a_graph_may_be_chosen_several_times():
     tails, heads = chosen.edges
     owner = np.repeat(np.arange(4), chosen.sizes)
     assert (owner[tails] == owner[heads]).all()
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"labels": np.zeros(3, int)}, r"labels must have one row for each of the 3 nodes.* \[3\]"),
+        ({"x": np.zeros((2, 1))}, r"x must have one row for each of the 3 nodes.* \[2, 1\]"),
+        ({"y": np.zeros(3)}, "y has 3 entries for 2 graphs"),
+        ({"edges": np.zeros((4, 3), int)}, r"edges must have the shape \[2, E\], got \[4, 3\]"),
+    ],
+)
+def test_flat_arrays_must_fit_together(parts, said):
+    with pytest.raises(ValueError, match=said):
+        Graphs(**{"sizes": np.array([1, 2]), "edges": np.zeros((2, 0), int), **parts})

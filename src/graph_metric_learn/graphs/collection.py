@@ -38,6 +38,19 @@ class Graphs:
     labels: np.ndarray | None = None
     y: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        nodes = int(self.sizes.sum())
+        if self.edges.ndim != 2 or len(self.edges) != 2:
+            raise ValueError(f"edges must have the shape [2, E], got {list(self.edges.shape)}")
+        for name, array in (("x", self.x), ("labels", self.labels)):
+            if array is not None and (array.ndim != 2 or len(array) != nodes):
+                raise ValueError(
+                    f"{name} must have one row for each of the {nodes} nodes, and columns; its shape is "
+                    f"{list(array.shape)}"
+                )
+        if self.y is not None and len(self.y) != len(self.sizes):
+            raise ValueError(f"y has {len(self.y)} entries for {len(self.sizes)} graphs")
+
     def __len__(self) -> int:
         return len(self.sizes)
 
