@@ -92,6 +92,14 @@ def test_other_models(folder, tmp_path, kind, capsys):
     assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
 
 
+def test_evaluation_shuffles_a_sorted_folder(folder, tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr("sklearn.model_selection.cross_val_score", lambda m, X, y, cv: used.append(cv) or np.zeros(5))
+    labels = ["--labels", str(folder / "classes.csv"), "--metric", "sgml", "--epochs", "1", "--seed", "3"]
+    assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
+    assert (used[0].n_splits, used[0].shuffle, used[0].random_state) == (5, True, 3)
+
+
 def test_a_folder_in_tu_format(tmp_path):
     tu = write_tu(tmp_path, 12)
     assert main(["fit", str(tu), "--out", str(tmp_path / "a")]) == 0

@@ -102,6 +102,20 @@ def test_names_of_attributes(rng):
     assert torch.equal(one.module_.theta, two.module_.theta)
 
 
+def test_labels_named_beside_attributes_are_not_left_out():
+    """Two rings whose nodes stand at the same places and differ in their element."""
+    rings = []
+    for element in "CN":
+        ring = nx.cycle_graph(4)
+        nx.set_node_attributes(ring, {n: {"place": [float(n)], "element": element} for n in ring})
+        rings.append(ring)
+    metric = gml.SGML(attribute="place", label="element", n_epochs=0, random_state=0).fit(rings, [0, 1])
+    assert metric.features_.kind_ == "fuse"
+    assert metric.pairwise_distances(rings)[0, 1] > 0.1
+    alone = gml.SGML(attribute="place", label="element", features="x", n_epochs=0, random_state=0).fit(rings, [0, 1])
+    assert alone.pairwise_distances(rings)[0, 1] == 0
+
+
 def test_warm_start_and_partial_fit_go_on(rng):
     pairs, y = zoo(rng)
     metric = gml.SGML(n_epochs=2, random_state=0, warm_start=True).fit(pairs, y)

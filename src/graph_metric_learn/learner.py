@@ -47,7 +47,7 @@ class SGML(TransformerMixin, BaseEstimator):
     n_epochs, batch_size, learning_rate
         Of the training. n_epochs=0 leaves Θ as it was drawn.
     features : {"auto", "x", "attributes", "labels", "degree", "fuse"}
-        Node features, see :class:`NodeFeatures`.
+        Node features, see :class:`NodeFeatures`. "auto" with a name for `label` is "fuse" where nodes have vectors too.
     propagation, activation
         See :class:`SGCN`.
     ties : {"canonical", "first"}
@@ -193,7 +193,8 @@ class SGML(TransformerMixin, BaseEstimator):
     def _start(self, given: Graphs, rng: np.random.Generator) -> None:
         """Fits the features, makes the encoder and draws the directions."""
         self.module_: torch.nn.Module
-        self.features_ = NodeFeatures(self.features).fit(given)
+        both = self.label is not None and given.x is not None  # labels that were asked for by name are not left out
+        self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(given)
         if self.encoder is None:
             p = min(self.n_components, self.features_.width_)
             self.module_ = SGCN(

@@ -40,10 +40,10 @@ def times_by_points(times: Mapping[str, Sequence[tuple[int, float]]]) -> Any:
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    styles = {"RPW2": ("C3", 2.5), "PW2": ("C1", 1.5), "SW2 (POT)": ("C0", 1.5)}
-    for name, points in times.items():
-        color, width = styles.get(name, (None, 1.0))
-        axes.loglog(*zip(*points, strict=True), marker="o", markersize=3, color=color, linewidth=width, label=name)
+    for place, (name, points) in enumerate(times.items()):
+        style: dict[str, Any] = {"color": f"C{place}", "linestyle": "--" if "POT" in name else "-"}
+        style["linewidth"] = 2.5 if name == "RPW2" else 1.2
+        axes.loglog(*zip(*points, strict=True), marker="o", markersize=3, label=name, **style)
     axes.set(xlabel="points per cloud (dimension 5)", ylabel="seconds", title="Time for one distance")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)

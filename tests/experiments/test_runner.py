@@ -168,7 +168,7 @@ def test_the_papers_grids():
 
 @pytest.mark.parametrize(
     ("method", "classifiers"),
-    [("mean-pool", ["knn", "svm"]), ("wl-oa", ["knn", "svm"]), ("wwl-last", ["knn"]), ("pscn", ["net"])],
+    [("mean-pool", ["knn", "svm"]), ("wl-oa", ["knn", "svm"]), ("wwl-last", ["knn"]), ("pscn", ["own"])],
 )
 def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, classifiers):
     pytest.importorskip("ot")

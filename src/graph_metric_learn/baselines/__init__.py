@@ -9,7 +9,7 @@ WWL(depth=3, last_only=False, kind='auto', solver='tree')
 """
 
 from .base import DescriptorSystem, KernelSystem, SolverFailure, System, kernel_distances
-from .controls import MeanPool
+from .controls import LargestClass, MeanPool
 from .descriptors import FGSD, NetLSD, NetSimile
 from .fgw import FGW, FGWWL
 from .kernels import HGKSP, PROPAK, WLOA
@@ -20,8 +20,10 @@ from .wwl import WWL
 
 BASELINES: dict[str, type[System]] = {
     system.name: system
-    for system in (W2, EntropicW2, FGW, FGWWL, WWL, WLOA, PROPAK, HGKSP, NetLSD, FGSD, NetSimile, PSCN, MeanPool)
-}
+    for system in (
+        W2, EntropicW2, FGW, FGWWL, WWL, WLOA, PROPAK, HGKSP, NetLSD, FGSD, NetSimile, PSCN, MeanPool, LargestClass,
+    )
+}  # fmt: skip
 
 __all__ = [
     "BASELINES",
@@ -37,6 +39,7 @@ __all__ = [
     "DescriptorSystem",
     "EntropicW2",
     "KernelSystem",
+    "LargestClass",
     "MeanPool",
     "NetLSD",
     "NetSimile",

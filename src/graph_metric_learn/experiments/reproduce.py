@@ -13,7 +13,7 @@ from .records import Records
 from .runner import cells, run_cells
 from .runtimes import measure_datasets, measure_figure, runtime_rows
 from .settings import PRESETS, ROWS, TABLES, TASKS, Task, task_for
-from .systems import method_names, missing_packages
+from .systems import method_names, missing_packages, own_classifier
 from .tables import accuracy_rows, markdown
 
 PARTS = (*ROWS, "choices", "runtimes", "figure1")
@@ -111,10 +111,10 @@ def _rows(table: str, methods: Sequence[str] | None, classifiers: Sequence[str] 
         rows = [
             (method, classifier)
             for method in methods
-            for classifier in (["net"] if method == "pscn" else classifiers or usual[method] or ["knn"])
+            for classifier in (["own"] if own_classifier(method) else classifiers or usual[method] or ["knn"])
         ]
     elif classifiers is not None:
-        rows = [(method, classifier) for method, classifier in rows if classifier in (*classifiers, "net")]
+        rows = [(method, classifier) for method, classifier in rows if classifier in (*classifiers, "own")]
     for method in dict.fromkeys(method for method, _ in rows):
         if lacking := missing_packages(method):
             print(

@@ -75,6 +75,11 @@ def baseline(method: str) -> tuple[Any, dict[str, Any]]:
     return BASELINES[method], {}
 
 
+def own_classifier(method: str) -> bool:
+    """Whether a method classifies by itself, without distances or a kernel."""
+    return method not in METHODS and method not in CHOSEN and hasattr(baseline(method)[0], "fit")
+
+
 def method_names() -> list[str]:
     """All names that `--methods` takes."""
     from ..baselines import BASELINES

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .settings import PUBLISHED, TITLES, Task
+from .settings import PUBLISHED, TITLES, Task, title
 from .systems import grid, read_by
 
 Rows = list[list[str]]
@@ -28,7 +28,7 @@ class Entry:
     model : dict
         The chosen setting.
     training, distances : float
-        Mean seconds.
+        Seconds, the median over the runs: a run that had to compile first does not count more than others.
     zeros : float
         Share of the node features that are exactly 0; nan where that is not recorded.
     unfinished : str
@@ -97,8 +97,8 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
         100 * np.array([record["result"]["test"] for record in best]),
         np.array([record["config"]["run"] for record in best]),
         best[0]["config"]["model"],
-        float(np.mean([record["result"]["seconds"]["training"] for record in best])),
-        float(np.mean([record["result"]["seconds"]["distances"] for record in best])),
+        float(np.median([record["result"]["seconds"]["training"] for record in best])),
+        float(np.median([record["result"]["seconds"]["distances"] for record in best])),
         float(np.mean([record["result"].get("zeros", np.nan) for record in best])),
         "" if settings is None or len(full) == len(settings) else f"{len(full)} of {len(settings)} settings",
     )
@@ -121,7 +121,7 @@ def accuracy_rows(
     for method, classifier in rows:
         published = [PUBLISHED.get((task.name, method, classifier)) for task in tasks]
         lines.append(
-            [f"{TITLES.get(method, method)}, {TITLES[classifier]}"]
+            [title(method, classifier)]
             + [str(table_entry(records, task, method, classifier, preset)) for task in tasks]
         )
         if any(published):
@@ -161,12 +161,14 @@ def shown_seconds(number: float) -> str:
 
 
 def markdown(rows: Rows) -> str:
-    """A table as Markdown, the first row its head.
+    """A table as Markdown, the first row its head; columns with numbers are set to the right.
 
-    >>> print(markdown([["method", "MUTAG"], ["SGML", "86.3"]]))
-    | method | MUTAG |
-    |---|---:|
-    | SGML | 86.3 |
+    >>> print(markdown([["method", "MUTAG", "features"], ["SGML", "86.3", "degree"]]))
+    | method | MUTAG | features |
+    |---|---:|---|
+    | SGML | 86.3 | degree |
     """
     head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join([head, "|---|" + "---:|" * (len(rows[0]) - 1), *rest])
+    columns = zip(*rows[1:], strict=True)
+    sides = ["---:" if any(cell[:1] in tuple("+-0123456789") for cell in column) else "---" for column in columns]
+    return "\n".join([head, f"|{'|'.join(sides)}|", *rest])
