@@ -203,12 +203,11 @@ def _result(run: _Run) -> str:
     return report.section(
         "result",
         f"{N_NEIGHBORS}-nearest-neighbour accuracy on {len(y)} unseen graphs",
-        report.share_bar("before learning", run.before.accuracy),
-        report.share_bar("after learning", run.after.accuracy, "good"),
+        report.share_bar("before learning: the mean of what nodes carry", run.before.accuracy),
+        report.share_bar("after learning: what GraphMetric chose and learned", run.after.accuracy, "good"),
         report.paragraph(
-            "Both numbers come from nearest neighbours among the same graphs. Before learning, two graphs are compared "
-            "by the mean of what their nodes carry; after it, by a metric that found out from the training graphs what "
-            f"to look at. {changes}."
+            "Both numbers come from nearest neighbours among the same graphs. Learning here is mostly choosing: the "
+            f"metric found out from the training graphs what to look at. {changes}."
         ),
         report.facts(
             [

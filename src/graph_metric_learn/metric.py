@@ -73,7 +73,7 @@ class GraphMetric(TransformerMixin, BaseEstimator):
     projected transport along principal axes, a histogram); the squared distance is a weighted sum over a few such
     vectors. Which ones, and with which weights, is decided by leave-one-out neighbours among the training graphs. Then
     weights of blocks, weights of columns and a map of low rank are learned, in this order, and each is kept only if it
-    classifies graphs better that it was not learned from.
+    improves the classification of graphs that it was not learned from.
 
     Parameters
     ----------

@@ -281,9 +281,7 @@ def _many_models(
     what = "loss of the first epoch, models trained together on the GPU and alone on the CPU, median"
     report.target(what, float(np.median(losses[0])), 1e-3, at_most=True, unit="apart")
     for where, taken in times.items():
-        report.target(
-            f"{len(jobs)} models of {name}, {epochs} epochs, on the {where}", taken, 30, at_most=True, unit="s"
-        )
+        report.target(f"{len(jobs)} models of {name}, {epochs} epochs, on {where}", taken, 30, at_most=True, unit="s")
 
 
 def _theta(metric: SGML) -> torch.Tensor:
