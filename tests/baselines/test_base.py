@@ -61,6 +61,43 @@ def test_the_numbering_of_the_nodes_does_not_matter(name, kind, rng):
     np.testing.assert_allclose(matrix(system, graphs), matrix(system, others), atol=1e-9)
 
 
+@pytest.mark.parametrize("system", ["netlsd", "fgsd", "netsimile", "fgw", "w2", "wwl"])
+def test_a_renumbered_graph_is_at_distance_zero_not_at_a_rounding_error(system, rng):
+    """Else rounding would choose among several equal neighbours."""
+    graphs = random_graphs(rng, 6, smallest=5)
+    others = [renumbered(graph, rng) for graph in graphs]
+    distances = matrix(BASELINES[system](), [*graphs, *others])
+    assert (np.diag(distances, 6) == 0).all()
+    assert np.count_nonzero(distances) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("w2-entropic", {"reg": -1.0}), ("propak", {"width": 0.0}), ("propak", {"width": -1.0}),
+        ("hgk-sp", {"width": 0}), ("hgk-sp", {"iterations": 0}), ("fgsd", {"bins": 0}), ("pscn", {"fields": 0}), ("wwl", {"depth": 1.5}),
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused(name, options, rng):
+    graphs, system = random_graphs(rng, 4), BASELINES[name](**options)
+    with pytest.raises(ValueError, match=f"{next(iter(options))} must be "):
+        system.fit(graphs, [0, 1, 0, 1]) if name == "pscn" else matrix(system, graphs)
+
+
+def test_a_depth_may_be_written_as_a_float(rng):
+    graphs = random_graphs(rng, 4, kind="labels")
+    np.testing.assert_array_equal(
+        matrix(BASELINES["wwl"](depth=2.0), graphs), matrix(BASELINES["wwl"](depth=2), graphs)
+    )
+
+
+def test_fgw_of_structure_alone_needs_no_features():
+    graphs = [(np.ones((n, n)), None) for n in (2, 3, 3)]
+    distances = matrix(BASELINES["fgw"](alpha=1.0), graphs)
+    assert distances[1, 2] == 0
+    assert distances[0, 1] > 0
+
+
 @pytest.mark.parametrize("name", ["w2", "wwl", "wl-oa", "propak", "hgk-sp", "mean-pool", "pscn"])
 def test_graphs_without_features_are_refused(name):
     bare, system = [(np.ones((2, 2)), None)] * 2, BASELINES[name]()

@@ -47,18 +47,44 @@ def test_propak_of_attributes_is_that_of_grakel(attributed):
     assert np.count_nonzero(found - np.diag(np.diag(found))) > 0
 
 
-def test_hgk_sp_is_the_mean_of_grakels_kernels_of_hashed_attributes(attributed):
-    system = HGKSP(iterations=3, width=0.7, seed=5)
+def paths_and_nodes(graphs, labels):
+    """GraKeL's shortest-path kernel, which has no pairs of a node and itself, and these."""
+    with np.errstate(invalid="ignore"):  # graphs without edges have no paths
+        kernel = grakel.ShortestPath(normalize=False).fit_transform(for_grakel(graphs, labels))
+    counts = [[np.sum(part == label) for label in np.unique(labels)] for part in per_graph(as_graphs(graphs), labels)]
+    return kernel + np.array(counts) @ np.transpose(counts)
+
+
+def test_hgk_sp_is_the_sum_of_grakels_kernels_of_hashed_attributes(attributed):
     x = as_graphs(attributed).x.astype(float)
     rng = np.random.default_rng(5)
-    kernels = []
+    total = 0.0
     for _ in range(3):
         direction, shift = rng.normal(size=3), rng.uniform(0, 0.7)
-        labels = np.floor((x @ direction + shift) / 0.7).astype(int)
-        with np.errstate(invalid="ignore"):  # graphs without edges have no paths
-            given = for_grakel(attributed, labels)
-            kernels.append(grakel.ShortestPath(normalize=False).fit_transform(given))
-    np.testing.assert_allclose(system.kernel(attributed), np.mean([normalized(k) for k in kernels], axis=0))
+        total += paths_and_nodes(attributed, np.floor((x @ direction + shift) / 0.7).astype(int))
+    system = HGKSP(iterations=3, width=0.7, seed=5)
+    np.testing.assert_allclose(system.kernel(attributed), normalized(total))
+
+
+def test_hgk_sp_compares_labels_as_they_are(labelled):
+    expected = paths_and_nodes(labelled, node_labels(as_graphs(labelled)))
+    np.testing.assert_allclose(HGKSP(iterations=5, width=100.0).kernel(labelled), normalized(expected))
+
+
+def test_hgk_sp_hashes_numbers_beside_labels():
+    """With one wide bin the numbers do not count, with narrow bins they do; labels do in both."""
+    one, two = np.array([[1, 0, 0.3], [0, 1, 0.4]]), np.array([[1, 0, 0.6], [0, 1, 0.9]])
+    other = one[:, [0, 0, 2]]
+    graphs = [(path(2), x) for x in (one, two, other)]
+    wide, narrow = (HGKSP(iterations=30, width=width).kernel(graphs) for width in (1e6, 0.1))
+    assert wide[0, 1] == pytest.approx(1)
+    assert narrow[0, 1] < 0.9
+    assert wide[0, 2] < 0.9
+
+
+def test_equal_graphs_without_edges_are_alike():
+    kernel = HGKSP().kernel([(np.zeros((2, 2)), np.eye(2))] * 2)
+    np.testing.assert_allclose(kernel, 1.0)
 
 
 @pytest.mark.parametrize("system", [WLOA(), WLOA(normalize=False), PROPAK(), HGKSP(iterations=4)])

@@ -82,14 +82,16 @@ def test_rows_reach_the_file_while_the_work_goes_on(graphs, tmp_path, monkeypatc
     assert len(set(seen)) > 2
 
 
-@pytest.mark.parametrize("change", ["parameter", "graphs", "damage", "other file"])
+@pytest.mark.parametrize("change", ["parameter", "features", "edges", "damage", "other file"])
 def test_a_checkpoint_of_something_else_is_replaced(graphs, tmp_path, change):
     file = tmp_path / "w2.npz"
     Counting().distances(graphs, checkpoint=file)
     system = Counting(shift=1.0 if change == "parameter" else 0.0)
-    if change == "graphs":
-        adjacency, x = graphs[3]
+    adjacency, x = graphs[3]
+    if change == "features":
         graphs = [*graphs[:3], (adjacency, x + 1.0), *graphs[4:]]
+    elif change == "edges":
+        graphs = [*graphs[:3], (1.0 - adjacency, x), *graphs[4:]]
     elif change == "damage":
         file.write_bytes(file.read_bytes()[:100])
     elif change == "other file":
@@ -132,7 +134,7 @@ class Failing(W2):
 
 def test_failures_come_back_from_processes(graphs):
     with pytest.raises(SolverFailure, match=r"w2-entropic failed on graphs \d and \d: .+"):
-        EntropicW2(reg=float("nan")).distances(graphs, jobs=2)
+        EntropicW2(reg=1e-9).distances(graphs, jobs=2)
 
 
 @pytest.mark.parametrize("system", [W2(), FGW(), EntropicW2()])

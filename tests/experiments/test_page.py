@@ -200,5 +200,8 @@ def test_speed_against_others_is_said_for_what_was_measured(tmp_path):
     assert "not measured yet" in runtimes.speed_judgement(records)
     records.add(runtimes._config("NCI1", "rpw"), {"seconds": {"training": 1.0, "distances": 0.5}})
     records.add(runtimes._config("NCI1", "wwl"), {"seconds": {"distances": 1000.0}})
-    wanted = "SGML on two cores, all distances of NCI1: 2,000 times faster than WWL on one."
-    assert runtimes.speed_judgement(records) == wanted
+    records.add(runtimes._config("NCI1", "wwl-tree"), {"seconds": {"distances": 5.0}})
+    assert runtimes.speed_judgement(records) == (
+        "SGML on two cores, all distances of NCI1: 2,000 times as fast as WWL, a linear programme per pair, on one "
+        "core; 10 times as fast as WWL, closed form, on one core."
+    )

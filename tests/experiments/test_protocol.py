@@ -47,7 +47,14 @@ def test_test_labels_enter_no_choice(rng):
     train, test = protocol.split(y, 0)
     other = y.copy()
     other[test] = rng.permutation(y[test])
-    for choose in (protocol.choose_knn, protocol.choose_svm):
+    for choose in (
+        protocol.choose_knn,
+        protocol.choose_nearest,
+        protocol.choose_knn_left_out,
+        protocol.choose_knn_weighted,
+        protocol.choose_svm,
+        lambda d, *rest: protocol.choose_kernel_svm(np.exp(-d), *rest),
+    ):
         one, two = choose(d, y, train, test), choose(d, other, train, test)
         assert one.chosen == two.chosen
         assert one.validation == two.validation
@@ -67,8 +74,38 @@ def test_svm_finds_the_best_of_the_whole_grid(rng):
     kernel = np.exp(-choice.chosen["lambda"] * d)
     final.fit(kernel[np.ix_(train, train)], y[train])
     assert choice.test == pytest.approx(final.score(kernel[np.ix_(test, train)], y[test]))
-    assert len(protocol.COSTS) == 13
-    assert len(protocol.SCALES) == 6
+
+
+def test_the_papers_grids():
+    assert protocol.NEIGHBORS == (1, 2, 3, 5, 7)
+    np.testing.assert_allclose(protocol.SCALES, [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0])
+    assert protocol.COSTS[0] == 1
+    np.testing.assert_allclose(protocol.COSTS[1:], [10 ** (9 * i / 11 - 4) for i in range(12)])
+
+
+def test_of_equally_good_settings_the_first_counts(rng, monkeypatch):
+    """Even where the fold scores come in another order, and add up to a little more."""
+    y, d = clouds_and_distances(rng, 50, 2)
+    train, test = protocol.split(y, 0)
+    monkeypatch.setattr(protocol, "COSTS", (1.0, 2.0))
+    folds = {1.0: [0.1, 0.2, 0.3, 0.4, 0.7], 2.0: [0.7, 0.3, 0.2, 0.1, 0.4]}
+    assert sum(folds[2.0]) > sum(folds[1.0])
+    given = {cost: iter([*scores, 0.5]) for cost, scores in folds.items()}
+
+    class Fixed:
+        fit_status_ = 0
+
+        def __init__(self, cost):
+            self.cost, self.dual_coef_ = cost, np.array([cost])
+
+        def fit(self, gram, codes):
+            return self
+
+        def score(self, rows, codes):
+            return next(given[self.cost])
+
+    monkeypatch.setattr(protocol, "_svc", lambda cost, steps=-1: Fixed(cost))
+    assert protocol.choose_kernel_svm(np.exp(-d), y, train, test).chosen == {"C": 1.0}
 
 
 def test_svm_with_a_given_kernel(rng):

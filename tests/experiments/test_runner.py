@@ -3,6 +3,7 @@ import pytest
 
 from graph_metric_learn.baselines import W2, MeanPool, SolverFailure
 from graph_metric_learn.experiments import runner, systems
+from graph_metric_learn.experiments.protocol import split
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.reproduce import reproduce
 from graph_metric_learn.experiments.settings import METHODS, TABLES, TASKS, Task, task_for
@@ -122,11 +123,14 @@ def test_the_setting_is_chosen_by_validation(tmp_path):
     assert seconds_rows(list(records), [TOY], [("rpw", "knn")])[1][1] == "3"
 
 
-def test_an_unfinished_setting_takes_no_part_in_the_choice(tmp_path):
+def test_settings_are_compared_on_the_runs_they_share(tmp_path):
     records = Records(tmp_path / "r")
     add(records, 1, 0.7, [0.9, 1.0])
+    assert str(table_entry(records, TOY, "rpw", "knn")) == "95.0 ± 5.0 (2 runs, 1 of 2 settings)"
     add(records, 2, 0.99, [0.6])
-    assert table_entry(records, TOY, "rpw", "knn").model["depth"] == 1
+    found = table_entry(records, TOY, "rpw", "knn")
+    assert found.model["depth"] == 2
+    assert str(found) == "60.0 ± 0.0 (1 runs)"
 
 
 def test_why_there_is_no_number(tmp_path):
@@ -137,6 +141,13 @@ def test_why_there_is_no_number(tmp_path):
         records.add(config, {"failure": "graphs 0 and 1: no plan"})
     assert table_entry(records, TOY, "fgw", "knn") == "> 1 h (3.0 h)"
     assert table_entry(records, TOY, "w2", "knn") == "solver failed"
+    first, second, third = runner.cells(TOY, "fgw", "authors", 1)
+    records = Records(tmp_path / "mixed")
+    records.add(first, {"validation": 0.5, "test": 0.5, "seconds": {"training": 0.0, "distances": 1.0}})
+    records.add(second, {"failure": "graphs 0 and 1: no plan"})
+    records.add(third, {"estimated_seconds": 3 * 7200.0})
+    found = str(table_entry(records, TOY, "fgw", "knn"))
+    assert found == "50.0 ± 0.0 (1 runs, 1 of 3 settings, 1 failed, 1 > 1 h (3.0 h))"
 
 
 def test_datasets_beyond_the_paper(root, tmp_path, capsys):
@@ -201,6 +212,57 @@ def test_distances_without_learning_are_computed_once_for_all_runs(root, tmp_pat
     monkeypatch.setattr(MeanPool, "distances", lambda *args, **options: calls.append(1) or real(*args, **options))
     runner.run_cells(runner.cells(TOY, "mean-pool", "authors", 3, ["knn", "svm"]), Records(tmp_path / "r"), root=root)
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "classifiers"),
+    [
+        ("rpw", ["knn", "svm"]), ("graphmetric", ["knn-loo", "knn-weighted", "svm"]), ("mean-pool", ["1-nn", "svm"]),
+        ("wl-oa", ["svm"]), ("largest-class", ["own"]), ("pscn", ["own"]),
+    ],
+)  # fmt: skip
+def test_classes_of_test_graphs_change_the_test_score_alone(root, tmp_path, monkeypatch, method, classifiers):
+    """The whole way from the files to the record: with the test graphs' classes swapped, nothing else differs."""
+    config = runner.cells(TOY, method, "authors", 1, classifiers)[: len(classifiers)]
+    graphs, y = systems.dataset("TOY", "degree", str(root))
+    _, test = split(y, 0)
+    swapped = y.copy()
+    swapped[test] = y.max() + y.min() - y[test]  # two classes
+    assert (swapped[test] != y[test]).all()
+    results = []
+    for number, classes in enumerate((y, swapped)):
+        monkeypatch.setattr(systems, "split", lambda classes, run: split(y, run))
+        monkeypatch.setattr(systems, "dataset", lambda *args, c=classes: (graphs, c))
+        found = runner.run_group(config, str(root), str(tmp_path / str(number)))
+        results.append([{name: value for name, value in one.items() if name != "seconds"} for one in found])
+    for one, two in zip(*results, strict=True):
+        assert one.pop("test") == pytest.approx(1 - two.pop("test"))
+        assert one == two
+
+
+def test_an_interrupted_svm_goes_on_with_the_next_run(root, tmp_path, monkeypatch):
+    wanted = runner.cells(TOY, "mean-pool", "authors", 4, ["svm"])
+    real, tried = systems._choose, []
+
+    def dying(*args):
+        tried.append(1)
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(systems, "_choose", dying)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_cells(wanted, Records(tmp_path / "r"), root=root)
+    records = Records(tmp_path / "r")
+    assert len(records) == 0
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert len(records) == 4
+    assert len(tried) == 3 + 2
+    assert not list((tmp_path / "r" / "unfinished").iterdir())
+
+
+def test_the_ablation_compares_the_last_level():
+    assert all(setting["last_only"] for setting in grid(TOY, "wwl-last"))
 
 
 def test_what_takes_too_long_is_estimated_and_what_fails_is_said(root, tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ class DescriptorSystem(System):
         self.require()
         with threadpool_limits(1):  # for decompositions of small matrices
             vectors = np.asarray(self.describe(as_graphs(graphs)), dtype=np.float64)
-        return squareform(pdist(vectors, self.metric))
+        return without_rounding(squareform(pdist(vectors, self.metric)))
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
         """None: never long."""
@@ -101,6 +101,31 @@ class KernelSystem(System):
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
         """Seconds that :meth:`kernel` will take, or None where that is never long."""
         return None
+
+
+def without_rounding(distances: np.ndarray) -> np.ndarray:
+    """The same distances [N, N] with 0 for those below 1e-9 of the largest.
+
+    Two graphs that differ by the numbering of their nodes are at 1e-15 by rounding, and among several such graphs
+    rounding would say which one is the nearest.
+
+    >>> without_rounding(np.array([[0.0, 1e-15], [1e-15, 3.0]]))
+    array([[0., 0.],
+           [0., 3.]])
+    """
+    return np.where(distances < 1e-9 * distances.max(initial=0.0), 0.0, distances)
+
+
+def positive(**parameters: float) -> None:
+    """Raises ValueError for the first parameter that is not a number above 0.
+
+    >>> positive(width=-1.0)
+    Traceback (most recent call last):
+    ValueError: width must be positive, got -1.0
+    """
+    for name, value in parameters.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value!r}")
 
 
 def normalized(kernel: np.ndarray) -> np.ndarray:

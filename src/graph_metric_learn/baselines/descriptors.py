@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graphs import Graphs
-from .base import DescriptorSystem
+from .base import DescriptorSystem, positive
 from .structure import adjacencies, laplacian
 
 LAPLACIANS = ("combinatorial", "normalized")
@@ -72,6 +72,7 @@ class FGSD(DescriptorSystem):
         """Counts [N, bins]."""
         if self.laplacian not in LAPLACIANS:
             raise ValueError(f"unknown laplacian {self.laplacian!r}: use one of {', '.join(map(repr, LAPLACIANS))}")
+        positive(bins=self.bins, largest=self.largest)
         return np.stack([self._histogram(adjacency) for adjacency in adjacencies(graphs)])
 
     def _histogram(self, adjacency: np.ndarray) -> np.ndarray:

@@ -94,6 +94,8 @@ class FGW(PairwiseSystem):
         return max(0.0, fused_gromov_wasserstein2(cost, one.hops, other.hops, alpha=self.alpha))
 
     def _rows(self, graphs: Graphs) -> np.ndarray:
+        if self.alpha == 1 and graphs.x is None:
+            return np.zeros((int(graphs.sizes.sum()), 1))
         return node_features(graphs)
 
     def _feature_cost(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from ..graphs import Graphs, as_graphs
 from ..progress import progress_bar
-from .base import KernelSystem, normalized
+from .base import KernelSystem, normalized, positive
 from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
 from .wl import intersections, wl_labels
 
@@ -99,6 +100,7 @@ class PROPAK(KernelSystem):
     def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
         """The kernel matrix [N, N]."""
         self.require()
+        positive(iterations=self.iterations + 1, width=1.0 if self.width is None else self.width)
         from grakel import Propagation, PropagationAttr
 
         graphs = as_graphs(graphs)
@@ -117,13 +119,15 @@ class PROPAK(KernelSystem):
 class HGKSP(KernelSystem):
     """Hash graph kernel with the shortest-path kernel as base [1]_, for continuous features.
 
-    Each iteration projects x on a random Gaussian direction and cuts the line into bins: that is a label per node. The
-    result is the mean of GraKeL's `ShortestPath` kernels of these labels, each normalised.
+    Each iteration projects x on a random Gaussian direction and cuts the line into bins: that is a label per node.
+    Columns of zeros and ones, which code labels, are not hashed but compared as they are, along with the bins. The
+    result is the sum of the shortest-path kernels of all iterations, normalised: GraKeL's `ShortestPath` counts the
+    pairs of nodes by their labels and their distance, to which pairs of a node and itself are added, as the authors do.
 
     Parameters
     ----------
     iterations : int
-        Number of hashes.
+        Number of hashes; where there is nothing to hash, one suffices.
     width : float
         Width of the bins; x should be standardised.
     seed : int
@@ -146,12 +150,12 @@ class HGKSP(KernelSystem):
         self.require()
         graphs = as_graphs(graphs)
         hashes = list(self._hashes(node_features(graphs)))
-        bar = progress_bar(progress, self.name, total=self.iterations, unit="hash", iterable=hashes)
+        bar = progress_bar(progress, self.name, total=len(hashes), unit="hash", iterable=hashes)
         between = [hops(adjacency) for adjacency in adjacencies(graphs)]
         total = np.zeros((len(graphs), len(graphs)))
         for labels in bar:
             total += _shortest_path_kernel(graphs, labels, between)
-        return total / self.iterations
+        return normalized(total)
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
         """Seconds that :meth:`kernel` will take: one hash of a sample of graphs, scaled by the pairs of nodes."""
@@ -160,15 +164,20 @@ class HGKSP(KernelSystem):
         some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(1, pairs)]]
         began = time.perf_counter()
         type(self)(iterations=1, width=self.width, seed=self.seed).kernel(some, progress=False)
-        spent = time.perf_counter() - began
-        return spent * self.iterations * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
+        spent = (time.perf_counter() - began) * len(list(self._hashes(node_features(some))))
+        return spent * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
 
     def _hashes(self, x: np.ndarray) -> Iterable[np.ndarray]:
         """A label for each node [S], once per iteration."""
+        positive(iterations=self.iterations, width=self.width)
+        codes = ((x == 0) | (x == 1)).all(0)
+        numbers = x[:, ~codes]
         rng = np.random.default_rng(self.seed)
-        for _ in range(self.iterations):
-            direction, shift = rng.normal(size=x.shape[1]), rng.uniform(0.0, self.width)
-            yield np.floor((x @ direction + shift) / self.width).astype(np.int64)
+        for _ in range(self.iterations if numbers.shape[1] else 1):
+            direction, shift = rng.normal(size=numbers.shape[1]), rng.uniform(0.0, self.width)
+            bins = np.floor((numbers @ direction + shift) / self.width)
+            rows = np.column_stack([bins, x[:, codes]])
+            yield np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, between: list[np.ndarray]) -> np.ndarray:
@@ -182,7 +191,8 @@ def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, between: list[np.n
         given.append(graph)
     base = ShortestPath(normalize=False)
     base.fit(given)
-    return normalized(_inner_products([base.X[g] for g in range(len(graphs))]))
+    pairs = _inner_products([base.X[g] for g in range(len(graphs))])
+    return pairs + _inner_products([Counter(part.tolist()) for part in per_graph(graphs, labels)])
 
 
 def _grakel_input(graphs: Graphs, values: np.ndarray) -> list[tuple[np.ndarray, dict[int, Any]]]:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ..graphs import Graphs, as_graphs
 from ..progress import progress_bar
-from .base import SolverFailure, System
+from .base import SolverFailure, System, without_rounding
 from .checkpoint import Checkpoint, fingerprint
 
 PAIRS_PER_TASK = 4000  # some 0.1 to 10 s of work: long against handing it to a worker, short against a checkpoint
@@ -76,7 +76,7 @@ class PairwiseSystem(System):
                     book.finished(rows)
             finally:
                 book.save()
-        return book.upper + book.upper.T
+        return without_rounding(book.upper + book.upper.T)
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
         """Seconds that all distances will take with one job, from a timed random sample of pairs.

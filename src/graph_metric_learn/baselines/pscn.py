@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from ..graphs import Graphs, as_graphs
-from .base import System
+from .base import System, positive
 from .structure import adjacencies, hops, node_features, per_graph
 
 
@@ -20,7 +20,8 @@ class PSCN(System):
     """PATCHY-SAN [1]_: nodes in order of betweenness, the K nodes around each, a 1-D convolutional network.
 
     The first w nodes by betweenness (then degree, then features; w the average size of the training graphs) each give a
-    receptive field: the K nearest nodes of its component, by hops, equally near ones in the order above. Fields and
+    receptive field: the K nearest nodes of its component, by hops, equally near ones in the order above. Nodes that
+    agree in all of this stand as they are numbered, where the authors look for a canonical order (nauty). Fields and
     nodes that are not there are zeros. The network: 16 filters on each field, 8 filters on 10 fields in a row, 128
     dense units with dropout 0.5, softmax.
 
@@ -39,8 +40,8 @@ class PSCN(System):
     ----------
     classes_ : ndarray [C]
         The labels seen in `fit`.
-    length_ : int
-        w.
+    length_, width_ : int
+        w, and the number of node features.
     module_ : torch.nn.Module
         The trained network, on the CPU.
 
@@ -68,7 +69,9 @@ class PSCN(System):
         graphs = as_graphs(graphs)
         if np.shape(y) != (len(graphs),):
             raise ValueError(f"{len(graphs)} graphs and labels of shape {np.shape(y)}: give one label per graph")
+        positive(fields=self.fields, epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        self.width_ = node_features(graphs).shape[1]
         self.length_ = max(1, round(float(graphs.sizes.mean())))
         inputs, targets = torch.from_numpy(self._inputs(graphs)), torch.from_numpy(codes)
         with torch.random.fork_rng(devices=[]), _one_thread():
@@ -88,8 +91,11 @@ class PSCN(System):
         """Classes [N]."""
         if not hasattr(self, "module_"):
             raise ValueError("PSCN is not fitted: call fit first")
+        graphs = as_graphs(graphs)
+        if (width := node_features(graphs).shape[1]) != self.width_:
+            raise ValueError(f"graphs have {width} node features, the network was trained with {self.width_}")
         with torch.no_grad():
-            parts = torch.from_numpy(self._inputs(as_graphs(graphs))).split(1024)
+            parts = torch.from_numpy(self._inputs(graphs)).split(1024)
             best = torch.cat([self.module_(part).argmax(1) for part in parts])
         return self.classes_[best.numpy()]
 

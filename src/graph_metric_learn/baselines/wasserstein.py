@@ -9,7 +9,7 @@ from numba import njit
 from scipy.spatial.distance import cdist
 
 from ..graphs import Graphs
-from .base import SolverFailure
+from .base import SolverFailure, positive
 from .pairs import PairwiseSystem
 from .structure import node_features, per_graph
 
@@ -110,6 +110,10 @@ class EntropicW2(W2):
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
         return [{"reg": 0.1}, {"reg": 0.5}]
+
+    def prepare(self, graphs: Graphs) -> list[Cloud]:
+        positive(reg=self.reg)
+        return super().prepare(graphs)
 
     def pair(self, one: Cloud, other: Cloud) -> float:
         cost = cdist(one.points, other.points, "sqeuclidean")

@@ -10,9 +10,11 @@ from ..graphs import Graphs
 from .structure import node_features, node_labels
 
 
-def check_depth(depth: int) -> None:
+def checked_depth(depth: int) -> int:
+    """The same as an int, or a clear error."""
     if depth != int(depth) or depth < 0:
         raise ValueError(f"depth must be a whole number >= 0, got {depth!r}")
+    return int(depth)
 
 
 def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
@@ -31,9 +33,8 @@ def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
            [0, 2],
            [0, 1]])
     """
-    check_depth(depth)
     levels = [node_labels(graphs)]
-    for _ in range(depth):
+    for _ in range(checked_depth(depth)):
         levels.append(_refined(graphs, levels[-1]) + levels[-1].max() + 1)
     return np.stack(levels, axis=1)
 
@@ -59,11 +60,10 @@ def wl_features(graphs: Graphs, depth: int) -> np.ndarray:
     x(v) at level h + 1 is the mean of x(v) at level h and the average of the neighbours' x at level h; a node without
     neighbours keeps its own.
     """
-    check_depth(depth)
     adjacency = graphs.adjacency.astype(np.float64)
     degrees = graphs.degrees[:, None]
     levels = [node_features(graphs)]
-    for _ in range(depth):
+    for _ in range(checked_depth(depth)):
         around = adjacency @ levels[-1] / np.maximum(degrees, 1)
         levels.append(np.where(degrees > 0, (levels[-1] + around) / 2, levels[-1]))
     return np.stack(levels)

@@ -58,7 +58,9 @@ def inner_folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     return kind(5).split(np.zeros(len(y)), y)
 
 
-def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
+def choose_knn(
+    distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, ks: tuple[int, ...] = NEIGHBORS
+) -> Outcome:
     """k-NN with k of {1, 2, 3, 5, 7} chosen by the inner folds; the first of equally good ones.
 
     Parameters
@@ -69,17 +71,24 @@ def choose_knn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np
         Classes.
     train, test : ndarray
         Indices.
+    ks : tuple of int
+        Among which to choose.
     """
     codes = _codes(y)
     within = distances[np.ix_(train, train)]
-    scores = np.zeros(len(NEIGHBORS))
+    scores = np.zeros(len(ks))
     count = 0
     for fit, check in inner_folds(codes[train]):
-        scores += _knn_scores(within[np.ix_(check, fit)], codes[train][fit], codes[train][check])
+        scores += _knn_scores(within[np.ix_(check, fit)], codes[train][fit], codes[train][check], ks=ks)
         count += 1
     best = int(scores.argmax())
-    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test])
-    return Outcome({"k": NEIGHBORS[best]}, float(scores[best] / count), float(final[best]))
+    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], ks=ks)
+    return Outcome({"k": ks[best]}, float(scores[best] / count), float(final[best]))
+
+
+def choose_nearest(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
+    """The same with k = 1."""
+    return choose_knn(distances, y, train, test, ks=(1,))
 
 
 def choose_knn_left_out(
@@ -147,7 +156,7 @@ def _choose_cost(
                     score += found
                     if np.abs(model.dual_coef_).max() < cost:
                         settled[i] = min((cost, found), settled.get(i, (np.inf, 0.0)))
-                if (score + (len(folds) - 1 - i)) / len(folds) <= best_score:  # exact when i is the last
+                if (score + (len(folds) - 1 - i)) / len(folds) <= best_score + 1e-9:  # not better but by rounding
                     break
             else:
                 best_score, best_cost, best_kernel, best_chosen = score / len(folds), cost, kernel, chosen
@@ -167,10 +176,14 @@ def _tried(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
 
 
 def _knn_scores(
-    distances: np.ndarray, y: np.ndarray, truth: np.ndarray, votes_of: Callable = class_votes
+    distances: np.ndarray,
+    y: np.ndarray,
+    truth: np.ndarray,
+    votes_of: Callable = class_votes,
+    ks: tuple[int, ...] = NEIGHBORS,
 ) -> np.ndarray:
-    """Accuracy for each k [5], from one search."""
-    votes = votes_of(distances, y, int(y.max()) + 1, NEIGHBORS)
+    """Accuracy for each k, from one search."""
+    votes = votes_of(distances, y, int(y.max()) + 1, ks)
     return (elected(votes) == truth[:, None]).mean(0)
 
 

@@ -51,6 +51,10 @@ class Records:
     def __contains__(self, config: dict[str, Any]) -> bool:
         return key_of(config) in self.found
 
+    def __getitem__(self, config: dict[str, Any]) -> dict[str, Any]:
+        """The result of a configuration."""
+        return self.found[key_of(config)]["result"]
+
     def __len__(self) -> int:
         return len(self.found)
 

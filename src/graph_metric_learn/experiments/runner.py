@@ -94,7 +94,8 @@ def _guarded(configs: list[Config], root: str | None, folder: str) -> tuple[list
     try:
         return configs, run_group(configs, root, folder)
     except Exception as error:  # one cell must not stop the others
-        where = f"{first['dataset']} ({first['features']}), {first['method']}, {first['model']}, run {first['run']}"
+        runs = ", ".join(map(str, sorted({config["run"] for config in configs})))
+        where = f"{first['dataset']} ({first['features']}), {first['method']}, {first['model']}, run {runs}"
         return configs, f"{where}: {type(error).__name__}: {error}"
 
 

@@ -144,7 +144,7 @@ _ALL_SYSTEMS = [
 
 # Rows of the tables: method and classifier.
 ROWS: dict[str, list[tuple[str, str]]] = {
-    "table1": _ALL_SYSTEMS,
+    "table1": [*_ALL_SYSTEMS, *((method, "1-nn") for method in ("netlsd", "fgsd", "netsimile"))],
     "table2": _ALL_SYSTEMS,
     "table3": [(method, "knn") for method in ("rpw", "wwl-last", "sw", "nca", "pw", "random", "mean-pool", "w2")],
     "fgw": [("rpw", "knn"), ("fgw", "knn")],
@@ -166,7 +166,7 @@ TITLES = {
     "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
     "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
     "graphmetric-axes": "GraphMetric, projected transport only",
-    "knn": "k-NN", "knn-loo": "k-NN, k by leave-one-out",
+    "knn": "k-NN", "1-nn": "1-NN", "knn-loo": "k-NN, k by leave-one-out",
     "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "own": "",
 }  # fmt: skip
 

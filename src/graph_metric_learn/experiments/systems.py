@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from dataclasses import replace
 from functools import lru_cache
@@ -24,9 +25,11 @@ from .protocol import (
     choose_knn,
     choose_knn_left_out,
     choose_knn_weighted,
+    choose_nearest,
     choose_svm,
     split,
 )
+from .records import Records
 from .settings import CHOSEN, METHODS, Task, task_for, variant
 
 RENUMBERED = "first, nodes renumbered"
@@ -158,13 +161,15 @@ def run_baseline(configs: list[dict[str, Any]], root: str | None, checkpoint: Pa
     except SolverFailure as error:
         return [{"failure": str(error)} for _ in configs]
     seconds = {"training": 0.0, "distances": time.perf_counter() - start}
-    results = []
+    book = Records(checkpoint.with_suffix(""))  # an SVM on many graphs takes minutes a run: what is done stays done
     for config in configs:
-        train, test = split(y, config["run"])
-        choice, spent = _choose(config["classifier"], distances, kernel, y, train, test)
-        results.append({**choice._asdict(), "seconds": {**seconds, "classifier": spent}})
+        if config not in book:
+            train, test = split(y, config["run"])
+            choice, spent = _choose(config["classifier"], distances, kernel, y, train, test)
+            book.add(config, {**choice._asdict(), "seconds": {**seconds, "classifier": spent}})
     checkpoint.unlink(missing_ok=True)
-    return results
+    shutil.rmtree(book.folder)
+    return [book[config] for config in configs]
 
 
 def run_ties(configs: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
@@ -220,7 +225,8 @@ def _choose(
             assert kernel is not None
             distances = kernel_distances(kernel)
         choose = {
-            "knn": choose_knn, "knn-loo": choose_knn_left_out, "knn-weighted": choose_knn_weighted, "svm": choose_svm,
+            "knn": choose_knn, "1-nn": choose_nearest, "svm": choose_svm,
+            "knn-loo": choose_knn_left_out, "knn-weighted": choose_knn_weighted,
         }[classifier]  # fmt: skip
         choice = choose(distances, y, train, test)
     return choice, time.perf_counter() - begun

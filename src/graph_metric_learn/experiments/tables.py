@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,8 +66,8 @@ def table_entry(
 ) -> Entry | str:
     """What was measured for a method on a task, or why there is no number: "> 1 h", "solver failed", or nothing ("").
 
-    Of the settings that the method searches, the one with the best mean validation accuracy counts. Only settings
-    with as many runs as the fullest one take part in the choice: half-finished ones are not comparable.
+    Of the settings that the method searches, the one with the best mean validation accuracy counts, over the runs that
+    all settings have that were begun: others are not comparable.
     """
     task = read_by(method, task)
     settings = [json.dumps(setting, sort_keys=True) for setting in grid(task, method, preset, **changes)]
@@ -76,23 +77,27 @@ def table_entry(
 
 def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None = None) -> Entry | str:
     """The best of some settings (all by default) by validation, from records of one method and task."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    refused = ""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    refused: dict[str, str] = {}
     for record in records:
         setting, result = json.dumps(record["config"]["model"], sort_keys=True), record["result"]
         if settings is not None and setting not in settings:
             continue
         if "test" in result:
-            found.setdefault(setting, []).append(record)
+            found.setdefault(setting, {})[record["config"]["run"]] = record
         else:
             hours = result.get("estimated_seconds", 0) / 7200
-            refused = "solver failed" if "failure" in result else f"> 1 h ({hours:.1f} h)"
+            refused[setting] = "solver failed" if "failure" in result else f"> 1 h ({hours:.1f} h)"
     if not found:
-        return refused
-    runs = max(map(len, found.values()))
-    full = [chosen for chosen in found.values() if len(chosen) == runs]
-    best = max(full, key=_validation) if len(full) > 1 else full[0]
-    best = sorted(best, key=lambda record: record["config"]["run"])
+        return next(iter(refused.values()), "")
+    shared = sorted(set.intersection(*map(set, found.values())))
+    if not shared:  # not even one: the fullest alone
+        fullest = max(found, key=lambda setting: len(found[setting]))
+        shared, found = sorted(found[fullest]), {fullest: found[fullest]}
+    complete = [[by_run[run] for run in shared] for by_run in found.values()]
+    best = max(complete, key=_validation) if len(complete) > 1 else complete[0]
+    parts = [f"{len(found)} of {len(settings)} settings"] if settings and len(found) < len(settings) else []
+    parts += [f"{count} {why.removeprefix('solver ')}" for why, count in Counter(refused.values()).items()]
     return Entry(
         100 * np.array([record["result"]["test"] for record in best]),
         np.array([record["config"]["run"] for record in best]),
@@ -100,7 +105,7 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
         float(np.median([record["result"]["seconds"]["training"] for record in best])),
         float(np.median([record["result"]["seconds"]["distances"] for record in best])),
         float(np.mean([record["result"].get("zeros", np.nan) for record in best])),
-        "" if settings is None or len(full) == len(settings) else f"{len(full)} of {len(settings)} settings",
+        ", ".join(parts),
     )
 
 
