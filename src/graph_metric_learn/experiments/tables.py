@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -78,18 +77,21 @@ def table_entry(
 def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None = None) -> Entry | str:
     """The best of some settings (all by default) by validation, from records of one method and task."""
     found: dict[str, dict[int, dict[str, Any]]] = {}
-    refused: dict[str, str] = {}
+    failed: set[str] = set()
+    long: dict[str, float] = {}  # hours on two cores that all settings would take
     for record in records:
         setting, result = json.dumps(record["config"]["model"], sort_keys=True), record["result"]
         if settings is not None and setting not in settings:
             continue
         if "test" in result:
             found.setdefault(setting, {})[record["config"]["run"]] = record
+        elif "failure" in result:
+            failed.add(setting)
         else:
-            hours = result.get("estimated_seconds", 0) / 7200
-            refused[setting] = "solver failed" if "failure" in result else f"> 1 h ({hours:.1f} h)"
+            long[setting] = result["estimated_seconds"] / 7200
+    too_long = f"> 1 h ({np.mean(list(long.values())):.1f} h)" if long else ""
     if not found:
-        return next(iter(refused.values()), "")
+        return too_long or ("solver failed" if failed else "")
     shared = sorted(set.intersection(*map(set, found.values())))
     if not shared:  # not even one: the fullest alone
         fullest = max(found, key=lambda setting: len(found[setting]))
@@ -97,7 +99,7 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
     complete = [[by_run[run] for run in shared] for by_run in found.values()]
     best = max(complete, key=_validation) if len(complete) > 1 else complete[0]
     parts = [f"{len(found)} of {len(settings)} settings"] if settings and len(found) < len(settings) else []
-    parts += [f"{count} {why.removeprefix('solver ')}" for why, count in Counter(refused.values()).items()]
+    parts += [f"{len(failed)} failed"] * bool(failed) + [f"{len(long)} {too_long}"] * bool(long)
     return Entry(
         100 * np.array([record["result"]["test"] for record in best]),
         np.array([record["config"]["run"] for record in best]),
