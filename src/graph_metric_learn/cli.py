@@ -122,7 +122,7 @@ def _add_reproduce(command: argparse.ArgumentParser) -> None:
         help="rpw, sw, nca, pw, random (variants of SGML), or other systems by name; as in the table",
     )  # fmt: skip
     command.add_argument(
-        "--classifiers", nargs="+", choices=["knn", "knn-loo", "knn-weighted", "svm"], help="as in the table"
+        "--classifiers", nargs="+", choices=["knn", "1-nn", "knn-loo", "knn-weighted", "svm"], help="as in the table"
     )
     command.add_argument("--preset", choices=["authors", "paper", "default"], default="authors", help="(%(default)s)")
     command.add_argument("--runs", type=int, default=10, help="splits (%(default)s)")
