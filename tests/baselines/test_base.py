@@ -74,7 +74,7 @@ def test_a_renumbered_graph_is_at_distance_zero_not_at_a_rounding_error(system, 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("w2-entropic", {"reg": -1.0}), ("propak", {"width": 0.0}), ("propak", {"width": -1.0}),
+        ("w2-entropic", {"reg": -1.0}), ("propak", {"width": 0.0}), ("propak", {"iterations": -1}),
         ("hgk-sp", {"width": 0}), ("hgk-sp", {"iterations": 0}), ("fgsd", {"bins": 0}),
         ("pscn", {"fields": 0}), ("wwl", {"depth": 1.5}),
     ],

@@ -53,7 +53,7 @@ def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
     assert (
         "| untrained | 40.0 ± 0.0 (2 runs, 1 of 7 settings) (75 → 75 %) | -25.0 ± 5.0 |" in text
     )  # in the search for the reason
-    assert "90.0 ± 0.0 (1 runs), 2 s" in text
+    assert "90.0 ± 0.0 (1 run), 2 s" in text
     assert "0.125" in text
     for name in re.findall(r"\(figures/(.*?)\)", text):
         assert (tmp_path / "figures" / name).read_bytes().startswith(b"\x89PNG")

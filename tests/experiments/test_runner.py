@@ -130,7 +130,7 @@ def test_settings_are_compared_on_the_runs_they_share(tmp_path):
     add(records, 2, 0.99, [0.6])
     found = table_entry(records, TOY, "rpw", "knn")
     assert found.model["depth"] == 2
-    assert str(found) == "60.0 ± 0.0 (1 runs)"
+    assert str(found) == "60.0 ± 0.0 (1 run)"
 
 
 def test_why_there_is_no_number(tmp_path):
@@ -147,7 +147,7 @@ def test_why_there_is_no_number(tmp_path):
     records.add(second, {"failure": "graphs 0 and 1: no plan"})
     records.add(third, {"estimated_seconds": 3 * 7200.0})
     found = str(table_entry(records, TOY, "fgw", "knn"))
-    assert found == "50.0 ± 0.0 (1 runs, 1 of 3 settings, 1 failed, 1 > 1 h (3.0 h))"
+    assert found == "50.0 ± 0.0 (1 run, 1 of 3 settings, 1 failed, 1 > 1 h (3.0 h))"
 
 
 def test_datasets_beyond_the_paper(root, tmp_path, capsys):

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..graphs import Graphs, as_graphs
+from ..graphs.onehot import binary_columns
 from ..progress import progress_bar
 from .base import KernelSystem, normalized, positive
 from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
@@ -100,7 +101,9 @@ class PROPAK(KernelSystem):
     def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
         """The kernel matrix [N, N]."""
         self.require()
-        positive(iterations=self.iterations + 1, width=1.0 if self.width is None else self.width)
+        if self.iterations < 0:
+            raise ValueError(f"iterations must be at least 0, got {self.iterations!r}")
+        positive(width=1.0 if self.width is None else self.width)
         from grakel import Propagation, PropagationAttr
 
         graphs = as_graphs(graphs)
@@ -170,7 +173,7 @@ class HGKSP(KernelSystem):
     def _hashes(self, x: np.ndarray) -> Iterable[np.ndarray]:
         """A label for each node [S], once per iteration."""
         positive(iterations=self.iterations, width=self.width)
-        codes = ((x == 0) | (x == 1)).all(0)
+        codes = binary_columns(x)
         numbers = x[:, ~codes]
         rng = np.random.default_rng(self.seed)
         for _ in range(self.iterations if numbers.shape[1] else 1):

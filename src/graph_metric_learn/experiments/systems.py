@@ -64,7 +64,7 @@ def read_by(method: str, task: Task) -> Task:
     """
     if method in METHODS or method in CHOSEN or not baseline(method)[0].discrete:
         return task
-    return replace(task, features={"attributes": "labels", "fuse": "labels"}.get(task.features, task.features))
+    return replace(task, features="labels") if task.features in ("attributes", "fuse") else task
 
 
 def baseline(method: str) -> tuple[Any, dict[str, Any]]:

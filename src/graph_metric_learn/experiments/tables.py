@@ -56,7 +56,9 @@ class Entry:
         return float(self.tests.std())
 
     def __str__(self) -> str:
-        notes = [f"{self.runs} runs"] * (self.runs != 10) + [self.unfinished] * bool(self.unfinished)
+        notes = [f"{self.runs} {'run' if self.runs == 1 else 'runs'}"] * (self.runs != 10) + [self.unfinished] * bool(
+            self.unfinished
+        )
         return f"{self.mean:.1f} ± {self.std:.1f}" + (f" ({', '.join(notes)})" if notes else "")
 
 

@@ -17,7 +17,7 @@ def code_columns(graphs: Graphs) -> np.ndarray:
     """
     if graphs.x is None:
         return np.zeros(0, dtype=bool)
-    codes = ((graphs.x == 0) | (graphs.x == 1)).all(0)
+    codes = binary_columns(graphs.x)
     coded = decoded(graphs.x[:, codes])
     if (coded < 0).any() or (coded == coded[0]).all():
         return np.zeros_like(codes)
@@ -41,6 +41,15 @@ def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
         raise ValueError(f"nodes carry {width} features, those that were fitted {len(codes)}")
     labels = graphs.labels if labelled else decoded(graphs.x[:, codes])[:, None]
     return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels)
+
+
+def binary_columns(x: np.ndarray) -> np.ndarray:
+    """Which columns hold zeros and ones alone [q]: codes of labels, whether one or several stand side by side.
+
+    >>> binary_columns(np.array([[0.0, 1.0], [1.0, 0.5]])).tolist()
+    [True, False]
+    """
+    return ((x == 0) | (x == 1)).all(0)
 
 
 def decoded(columns: np.ndarray) -> np.ndarray:
