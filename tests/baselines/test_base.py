@@ -127,5 +127,12 @@ def test_kernel_distances_are_those_of_the_vectors_behind_the_kernel(rng):
     np.testing.assert_allclose(kernel_distances(vectors @ vectors.T), expected, atol=1e-7)
 
 
+def test_rounding_of_a_normalised_kernel_does_not_part_equal_graphs(rng):
+    counts = np.repeat(rng.integers(1, 9, size=(40, 7)), 2, axis=0)
+    distances = kernel_distances(normalized((counts @ counts.T).astype(float)))
+    np.testing.assert_array_equal(distances[::2, 1::2].diagonal(), 0.0)
+    assert np.all(distances[::2, ::2][~np.eye(40, dtype=bool)] > 0)
+
+
 def test_a_graph_without_any_feature_is_like_itself_only():
     np.testing.assert_array_equal(normalized(np.diag([0.0, 4.0])), np.eye(2))

@@ -112,6 +112,7 @@ EDGE = np.array([[0, 1], [1, 0]])
     ("graphs", "words"),
     [
         ([], "no graphs"),
+        (as_graphs([(np.zeros((1, 1)), None)])[:0], "no graphs"),
         ("MUTAG", "expected a list of graphs, got str"),
         (7, "expected a list of graphs, got int"),
         (nx.path_graph(3), "single graph"),
@@ -178,6 +179,8 @@ def test_a_graph_may_be_chosen_several_times():
         ({"x": np.zeros((2, 1))}, r"x must have one row for each of the 3 nodes.* \[2, 1\]"),
         ({"y": np.zeros(3)}, "y has 3 entries for 2 graphs"),
         ({"edges": np.zeros((4, 3), int)}, r"edges must have the shape \[2, E\], got \[4, 3\]"),
+        ({"edges": np.array([[1], [3]])}, "edges must lie between 0 and 2, the last of the nodes"),
+        ({"edges": np.array([[0, 1], [1, 0]])}, "edges must join nodes of the same graph"),
     ],
 )
 def test_flat_arrays_must_fit_together(parts, said):

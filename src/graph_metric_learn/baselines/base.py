@@ -151,5 +151,5 @@ def kernel_distances(kernel: np.ndarray) -> np.ndarray:
     """
     diagonal = np.diag(kernel)
     squared = diagonal[:, None] + diagonal[None, :] - (kernel + kernel.T)
-    np.fill_diagonal(squared, 0.0)
-    return np.sqrt(np.maximum(squared, 0.0))
+    # What is far below the kernel itself is rounding, of either sign: see without_rounding.
+    return np.sqrt(np.where(squared < 1e-12 * diagonal.max(), 0.0, squared))

@@ -178,7 +178,7 @@ SYSTEMS = [
     ("GraphMetric", "a sum of vector distances, chosen on the training graphs", "all there is"),
     ("NetLSD", "trace of the heat kernel at 250 times (Tsitsulin et al. 2018)", _NOTHING),
     ("FGSD", "histogram of spectral distances between nodes (Verma, Zhang 2017)", _NOTHING),
-    ("NetSimile", "statistics of the nodes' surroundings (Berlingerio et al. 2012)", _NOTHING),
+    ("NetSimile", "statistics of the nodes' surroundings (Berlingerio et al. 2013)", _NOTHING),
     ("W2, entropic W2", "optimal transport between node features, exact or by Sinkhorn's iteration; edges do not count",
      _GIVEN),
     ("WWL", "optimal transport between Weisfeiler-Lehman features (Togninalli et al. 2019)", _GIVEN),

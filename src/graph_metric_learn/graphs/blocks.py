@@ -16,7 +16,7 @@ from .collection import Graphs
 from .convert import as_graphs
 from .features import NodeFeatures
 from .local import graph_size, local_structure
-from .propagation import propagate
+from .propagation import hop_by_hop
 from .wl import code_vectors, wl_hashes
 
 SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
@@ -116,9 +116,9 @@ class NodeBlocks(BaseEstimator):
         far = {kind: max((number for k, number in parsed if k == kind), default=-1) for kind in KINDS}
         found: dict[tuple[str, int], Any] = {}
         for kind in SMOOTH:
-            for hop in range(far[kind] + 1):
-                before = found.get((kind, hop - 1))
-                found[kind, hop] = self._start(kind, given) if hop == 0 else propagate(replace(given, x=before), 1)
+            if far[kind] >= 0:
+                start = replace(given, x=self._start(kind, given))
+                found.update({(kind, hop): x for hop, x in enumerate(hop_by_hop(start, far[kind]))})
         deepest = max(far["wl"], far["trees"])
         for level, hashes in enumerate(wl_hashes(given, deepest) if deepest >= 0 else ()):
             if ("wl", level) in parsed:

@@ -42,6 +42,10 @@ class Graphs:
         nodes = int(self.sizes.sum())
         if self.edges.ndim != 2 or len(self.edges) != 2:
             raise ValueError(f"edges must have the shape [2, E], got {list(self.edges.shape)}")
+        if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < nodes:
+            raise ValueError(f"edges must lie between 0 and {nodes - 1}, the last of the nodes")
+        if (self.owner[self.edges[0]] != self.owner[self.edges[1]]).any():
+            raise ValueError("edges must join nodes of the same graph")
         for name, array in (("x", self.x), ("labels", self.labels)):
             if array is not None and (array.ndim != 2 or len(array) != nodes):
                 raise ValueError(
@@ -60,6 +64,11 @@ class Graphs:
         return offsets(self.sizes)
 
     @cached_property
+    def owner(self) -> np.ndarray:
+        """Which graph each node belongs to [S]."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @cached_property
     def degrees(self) -> np.ndarray:
         """Number of neighbours of each node [S]."""
         return np.bincount(self.edges[0], minlength=int(self.sizes.sum()))
@@ -75,7 +84,7 @@ class Graphs:
         """The chosen graphs, by slice or array of indices; one may be chosen several times."""
         which = np.atleast_1d(np.arange(len(self))[which])
         rows = concatenated_ranges(self.offsets[which], self.sizes[which])
-        owner = np.searchsorted(self.offsets, self.edges[0], side="right") - 1
+        owner = self.owner[self.edges[0]]
         order = np.argsort(owner, kind="stable")
         counts = np.bincount(owner, minlength=len(self))
         chosen = order[concatenated_ranges(offsets(counts)[which], counts[which])]
@@ -94,11 +103,10 @@ class Graphs:
         import torch
         from torch_geometric.data import Batch
 
-        owner = np.repeat(np.arange(len(self)), self.sizes)
         batch = Batch(
             x=None if self.x is None else torch.from_numpy(self.x),
             edge_index=torch.from_numpy(self.edges),
-            batch=torch.from_numpy(owner),
+            batch=torch.from_numpy(self.owner),
             ptr=torch.from_numpy(self.offsets),
         )
         batch.num_nodes = int(self.sizes.sum())

@@ -56,7 +56,7 @@ def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) ->
     array([[0, 1, 1, 2],
            [1, 0, 2, 1]])
     """
-    if isinstance(graphs, Graphs):
+    if isinstance(graphs, Graphs) and len(graphs):
         return graphs
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     ones = [_one(graph, f"graph {i}", attribute, label) for i, graph in enumerate(_as_list(graphs))]
