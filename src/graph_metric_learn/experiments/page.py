@@ -364,9 +364,9 @@ def _gpu_section(path: Path) -> list[Section]:
 _DEFAULTS = (
     "What `SGML()` takes by default: canonical ties, because they make the distance a metric whatever the numbering "
     "of the nodes; symmetric propagation, NCCML with mean distances, ReLU and a restarted Adam as the authors did, "
-    "because no change is better on all datasets; and no batch of one class, which teaches nothing. The largest effect "
-    "is that of ties on ENZYMES: its files list nodes by kind and along the chain, and a rule that keeps the order of "
-    "the file among equals profits from that, until nodes are renumbered; the canonical rule does not, on purpose."
+    "because no change is better on all datasets; and no batch of one class, which teaches nothing. Ties matter most "
+    "on ENZYMES: its files list nodes by kind and along the chain, and a rule that keeps the order of the file among "
+    "equals profits from that, until nodes are renumbered; the canonical rule does not, on purpose."
 )
 
 
@@ -383,12 +383,12 @@ _REASONS = (
     "difference between protocols. The same is true of HGK-SP. PSCN depends on its training, which is not published "
     "in detail; PROPAK and HGK-SP on bin widths and hashes.",
     "On BZR and COX2, where the larger class has 78 and 79 %, the SVMs of PROPAK and HGK-SP say it always, or nearly "
-    "so, on BZR also those of FGW and, in nine of ten splits, WWL, on COX2 that of FGW-WL: the inner folds of the "
-    "paper's protocol are not shuffled, and graphs that belong together are held out together. With shuffled folds "
-    "the inner accuracy of FGW's SVM on BZR is 87 % instead of 79 %. On IMDB, FGW compares structure alone (α = 1), "
-    "and the SVM takes the largest λ of the grid. On Cuneiform, labels and attributes are both given to all systems "
-    "that take both. The published 80.8 % of FGW with k-NN on IMDB-BINARY lies 17 points above the SVM result on such "
-    "distances in the same paper, and is not reached.",
+    "so, on BZR also those of FGW and, in nine of ten splits, WWL and WL-OA, on COX2 that of FGW-WL: the inner folds "
+    "of the paper's protocol are not shuffled, and graphs that belong together are held out together. With shuffled "
+    "folds the inner accuracy of FGW's SVM on BZR is 87 % instead of 79 %. On IMDB, FGW compares structure alone (α = "
+    "1), and the SVM takes the largest λ of the grid. On Cuneiform, labels and attributes are both given to all "
+    "systems that take both. The published 80.8 % of FGW with k-NN on IMDB-BINARY lies 17 points above the SVM result "
+    "on such distances in the same paper, and is not reached.",
     "Where several C and λ are equally good within the training part, the first counts. Most SVMs here were recorded "
     "when rounding could still make it a later one; of 20 cells tried again, 3 chose another C.",
     "Cells farther from the published mean than its published spread, or than 5 points where none is published:",
