@@ -66,19 +66,22 @@ def _mix(graphs, starts, neighbours, root, x, depth, room, result):
     q, skipped = x.shape[1], depth + 1 - len(result)
     for g in range(len(graphs) - 1):
         begin, end = graphs[g], graphs[g + 1]
-        before[: end - begin] = x[begin:end]
-        if skipped == 0:
-            result[0, begin:end] = x[begin:end]
-        for hop in range(1, depth + 1):
-            for i in range(begin, end):
-                for c in range(q):
-                    after[i - begin, c] = root[i] * before[i - begin, c]
-                for e in range(starts[i], starts[i + 1]):
-                    j = neighbours[e]
+        for i in range(begin, end):
+            for c in range(q):
+                before[i - begin, c] = x[i, c]
+        for hop in range(depth + 1):
+            if hop > 0:
+                for i in range(begin, end):
                     for c in range(q):
-                        after[i - begin, c] += root[j] * before[j - begin, c]
-                for c in range(q):
-                    after[i - begin, c] *= root[i]
-            before, after = after, before
+                        after[i - begin, c] = root[i] * before[i - begin, c]
+                    for e in range(starts[i], starts[i + 1]):
+                        j = neighbours[e]
+                        for c in range(q):
+                            after[i - begin, c] += root[j] * before[j - begin, c]
+                    for c in range(q):
+                        after[i - begin, c] *= root[i]
+                before, after = after, before
             if hop >= skipped:
-                result[hop - skipped, begin:end] = before[: end - begin]
+                for i in range(begin, end):
+                    for c in range(q):
+                        result[hop - skipped, i, c] = before[i - begin, c]
