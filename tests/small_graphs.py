@@ -1,4 +1,4 @@
-"""Random small graphs with one-hot or continuous features, for the tests of the baselines."""
+"""Random small graphs with one-hot or continuous features, and the same with their nodes in another order."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@ from .records import Records
 from .runner import cells
 from .settings import PUBLISHED, TABLES, TASKS, Task
 from .systems import RENUMBERED, grid
-from .tables import Entry, Rows, best_entry, table_entry
+from .tables import Entry, Rows, best_entry, signed, table_entry
 
 # What the comparison changes, and what SGML() does by default.
 CHOICES: dict[str, dict[str, Any]] = {
@@ -105,7 +105,7 @@ def _with_zeros(records: Sequence[dict[str, Any]], name: str, change: dict[str, 
 
 def _difference(gaps: np.ndarray) -> str:
     error = gaps.std() / np.sqrt(max(len(gaps) - 1, 1))
-    return f"{gaps.mean():+.1f} ± {error:.1f}"
+    return f"{signed(gaps.mean())} ± {error:.1f}"
 
 
 # --- the tie rules on one learned metric -----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .runtimes import runtime_rows, speed_judgement
 from .settings import CHOSEN, METHODS, PUBLISHED, ROWS, SYSTEMS, TABLES, TASKS, TITLES, title
-from .tables import Rows, accuracy_rows, markdown, seconds_rows, table_entry
+from .tables import Rows, accuracy_rows, markdown, seconds_rows, signed, table_entry
 
 Records = Sequence[dict[str, Any]]
 
@@ -121,9 +121,10 @@ def beyond_judgement(records: Records) -> str:
     differences, largest = np.array(list(gaps.values())), max(gaps, key=gaps.__getitem__)
     return (
         f"GraphMetric's k-NN against that of the paper's SGML: at least its mean on {np.sum(differences >= 0)} of "
-        f"{len(gaps)} tasks; the median difference is {np.median(differences):+.1f} points, the mean "
-        f"{differences.mean():+.1f} ({largest} alone: {gaps[largest]:+.1f}). The better of GraphMetric's k-NN and SVM "
-        f"is at least the best number in the paper's tables on {len(best)}{': ' + ', '.join(best) if best else ''}. "
+        f"{len(gaps)} tasks; the median difference is {signed(np.median(differences))} points, the mean "
+        f"{signed(differences.mean())} ({largest} alone: {signed(gaps[largest])}). The better of GraphMetric's "
+        f"k-NN and SVM is at least the best number in the paper's tables on "
+        f"{len(best)}{': ' + ', '.join(best) if best else ''}. "
         f"The best of all other systems run here, by test accuracy, is ahead of both on "
         f"{len(behind)}{': ' + '; '.join(behind) if behind else ''}."
     )
@@ -211,11 +212,11 @@ def ingredient_rows(records: Records) -> Rows:
                     gaps[name] = float(np.mean(alone.tests[mine] - whole.tests[other]))
         if gaps:
             ends = [
-                f"{gaps[name]:+.1f}, {name}"
+                f"{signed(gaps[name])}, {name}"
                 for name in (min(gaps, key=gaps.__getitem__), max(gaps, key=gaps.__getitem__))
             ]
             missing = "" if len(gaps) == len(TABLES["beyond"]) else f" ({len(gaps)} tasks)"
-            rows.append([TITLES[method], f"{np.mean(list(gaps.values())):+.1f}{missing}", *ends])
+            rows.append([TITLES[method], f"{signed(np.mean(list(gaps.values())))}{missing}", *ends])
     return rows
 
 
@@ -228,7 +229,7 @@ def judgement(records: Records) -> str:
             gaps.append(found.mean - PUBLISHED[name, "rpw", "knn"][0])
     if not gaps:
         return "Nothing measured yet."
-    text = f"k-NN, {len(gaps)} of 11 cells measured: on average {np.mean(gaps):+.1f} points against the paper. "
+    text = f"k-NN, {len(gaps)} of 11 cells measured: on average {signed(np.mean(gaps))} points against the paper. "
     below = missed(records)
     return text + (
         f"Below the paper by more than its own standard deviation: {', '.join(below)}."

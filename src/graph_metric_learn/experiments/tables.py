@@ -158,6 +158,15 @@ def _shown(number: tuple[float, float | None] | None) -> str:
     return f"{number[0]:.1f}" + ("" if number[1] is None else f" ± {number[1]:.1f}")
 
 
+def signed(points: float | np.floating) -> str:
+    """A difference with its sign and one digit; no minus before 0.
+
+    >>> signed(1.26), signed(-0.04)
+    ('+1.3', '+0.0')
+    """
+    return f"{round(float(points), 1) + 0.0:+.1f}"
+
+
 def shown_seconds(number: float) -> str:
     """Three digits; nothing for nan.
 

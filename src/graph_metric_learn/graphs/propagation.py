@@ -35,9 +35,9 @@ def propagate(graphs: Graphs, depth: int, propagation: str = "symmetric") -> np.
     return _mixed(graphs, depth, propagation, first=depth)[0]
 
 
-def hop_by_hop(graphs: Graphs, depth: int, propagation: str = "symmetric") -> np.ndarray:
-    """X, Ã X, …, Ã^r X [r + 1, S, q], each as :func:`propagate` has it."""
-    return _mixed(graphs, depth, propagation, first=0)
+def hop_by_hop(graphs: Graphs, depth: int) -> np.ndarray:
+    """X, Ã X, …, Ã^r X [r + 1, S, q], each as :func:`propagate` has it by default."""
+    return _mixed(graphs, depth, "symmetric", first=0)
 
 
 def _mixed(graphs: Graphs, depth: int, propagation: str, first: int) -> np.ndarray:
