@@ -1,0 +1,102 @@
+"""Writes the model folders that `persistence/test_saved_models.py` loads: run once per format, then kept for good.
+
+    python tests/write_models.py tests/persistence/models/v1
+
+Each model is saved as NAME/, and what it said when it was saved stands in expected.json: distances from the first
+graphs to all, vectors of the first graph, predictions.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import graph_metric_learn as gml
+
+
+def tiny_graphs(count=16, seed=7):
+    """Rings and stars with two attributes and a label per node, drawn anew from the seed wherever they are needed."""
+    from scipy import sparse
+    from torch import tensor
+    from torch_geometric.data import Data
+
+    rng = np.random.default_rng(seed)
+    graphs, y = [], []
+    for i in range(count):
+        n, kind = int(rng.integers(4, 9)), i % 2
+        ends = [(j, (j + 1) % n) for j in range(n)] if kind else [(0, j) for j in range(1, n)]
+        adjacency = sparse.coo_array((np.ones(len(ends)), np.transpose(ends)), shape=(n, n)).toarray()
+        x = np.round(rng.normal(size=(n, 2)) + kind, 3)
+        edges = np.array((adjacency + adjacency.T).nonzero())
+        labels = rng.integers(0, 3, n)
+        graphs.append(
+            Data(
+                x=tensor(x.tolist()),
+                edge_index=tensor(edges.tolist()),
+                node_labels=tensor(labels.tolist()),
+                num_nodes=n,
+            )  # fmt: skip
+        )
+        y.append("ring" if kind else "star")
+    return graphs, np.array(y)
+
+
+def sizes_of(graphs):
+    return np.array([graph.num_nodes for graph in graphs], dtype=float)
+
+
+def fitted_models():
+    """A model of every class, and of every kind of embedding and distance, by name."""
+    from sklearn.frozen import FrozenEstimator
+
+    graphs, y = tiny_graphs()
+    sgml = {"n_epochs": 2, "random_state": 0}
+    yield "sgml-rpw", gml.SGML(**sgml).fit(graphs, y)
+    yield "sgml-pw", gml.SGML(**sgml, distance="pw", n_projections=4, features="fuse").fit(graphs, y)
+    yield "sgml-sw", gml.SGML(**sgml, distance="sw", n_projections=4, features="degree").fit(graphs, y)
+    blocks = {
+        "mean": ["attributes@0", "size@0"], "reference": ["labels@0", "labels@1", "wl@1"],
+        "axes": ["structure@0", "degree@1"], "histogram": ["trees@0", "trees@1"],
+    }  # fmt: skip
+    for embedding, features in blocks.items():
+        metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0)
+        yield f"graphmetric-{embedding}", metric.fit(graphs, y)
+    chosen = gml.GraphMetric(random_state=0).fit(graphs, y)
+    yield "graphmetric-auto", chosen
+    yield "knn-sgml", gml.GraphKNNClassifier(gml.SGML(**sgml), n_neighbors=3).fit(graphs, y)
+    yield (
+        "knn-graphmetric",
+        gml.GraphKNNClassifier(gml.GraphMetric(random_state=0, n_steps=2), n_neighbors="auto", weights="distance").fit(
+            graphs, y
+        ),
+    )
+    yield "knn-regressor", gml.GraphKNNRegressor(FrozenEstimator(chosen), n_neighbors=2).fit(graphs, sizes_of(graphs))
+    yield "svc-sgml", gml.GraphSVC(gml.SGML(**sgml), C=2.0).fit(graphs, y)
+    yield "svc-graphmetric", gml.GraphSVC(gml.GraphMetric(random_state=0, n_steps=2), gamma=0.5).fit(graphs, y)
+
+
+def said(model):
+    """What a model says about graphs, as JSON can hold it."""
+    graphs, _ = tiny_graphs()
+    metric = getattr(model, "metric_", model)
+    found = {
+        "distances": metric.pairwise_distances(graphs[:3], graphs).tolist(),
+        "vector": metric.transform(graphs[:1])[0][:64].tolist(),
+    }
+    if hasattr(model, "predict"):
+        found["predictions"] = model.predict(graphs).tolist()
+    if hasattr(model, "predict_proba"):
+        found["shares"] = model.predict_proba(graphs).tolist()
+    if hasattr(model, "decision_function"):
+        found["decisions"] = model.decision_function(graphs).tolist()
+    return found
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    expected = {}
+    for name, model in fitted_models():
+        model.save(folder / name)
+        expected[name] = said(model)
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
