@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.explain import Explanation
+from graph_metric_learn.metrics.explanation import Explanation
 
 DOCS = Path(__file__).parents[1] / "docs"
 API = (DOCS / "api.md").read_text()

@@ -36,7 +36,7 @@ def tiny_graphs(count=16, seed=7):
                 edge_index=tensor(edges.tolist()),
                 node_labels=tensor(labels.tolist()),
                 num_nodes=n,
-            )  # fmt: skip
+            )
         )
         y.append("ring" if kind else "star")
     return graphs, np.array(y)

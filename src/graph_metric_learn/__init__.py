@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "GraphKNNClassifier": "classify",
-    "GraphKNNRegressor": "classify",
-    "GraphMetric": "metric",
-    "GraphSVC": "classify",
-    "NodeFeatures": "graphs",
-    "SGCN": "encoders",
-    "SGML": "learner",
+    "GraphKNNClassifier": "neighbors.knn",
+    "GraphKNNRegressor": "neighbors.knn",
+    "GraphMetric": "metrics.automatic.estimator",
+    "GraphSVC": "neighbors.knn",
+    "NodeFeatures": "features",
+    "SGCN": "metrics.sgml.encoders",
+    "SGML": "metrics.sgml.estimator",
     "as_graphs": "graphs",
-    "fit_many": "many",
-    "load": "classify",
-    "nca": "losses",
-    "nccml": "losses",
+    "fit_many": "metrics.sgml.fit_many",
+    "load": "neighbors.knn",
+    "nca": "metrics.sgml.losses",
+    "nccml": "metrics.sgml.losses",
     "Curves": "transport",
     "curve_vectors": "transport",
     "as_curves": "transport",
@@ -39,13 +39,14 @@ _ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
-    from .classify import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
-    from .encoders import SGCN
-    from .graphs import NodeFeatures, as_graphs
-    from .learner import SGML
-    from .losses import nca, nccml
-    from .many import fit_many
-    from .metric import GraphMetric
+    from .features import NodeFeatures
+    from .graphs import as_graphs
+    from .metrics.automatic.estimator import GraphMetric
+    from .metrics.sgml.encoders import SGCN
+    from .metrics.sgml.estimator import SGML
+    from .metrics.sgml.fit_many import fit_many
+    from .metrics.sgml.losses import nca, nccml
+    from .neighbors.knn import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
     from .transport import (
         Curves,
         as_curves,

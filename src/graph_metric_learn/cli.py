@@ -140,13 +140,13 @@ def _add_root(command: argparse.ArgumentParser) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from .demo import run_demo
+    from .report.demo import run_demo
 
     run_demo(options.out, overwrite=True)
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from .classify import GraphKNNClassifier, GraphSVC
+    from .neighbors.knn import GraphKNNClassifier, GraphSVC
 
     _check_new(options.out, options.overwrite)
     names, graphs, y = _read_source(options.source, options.root, options.labels)
@@ -182,12 +182,12 @@ def _metric(options: argparse.Namespace, graphs: Any) -> Any:
     given = {name: getattr(options, name.replace("-", "_")) for name in _SGML}
     given = {name: value for name, value in given.items() if value is not None}
     if options.metric == "auto":
-        from .metric import GraphMetric
+        from .metrics.automatic.estimator import GraphMetric
 
         if given:
             raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
         return GraphMetric(random_state=options.seed)
-    from .learner import SGML
+    from .metrics.sgml.estimator import SGML
 
     names = {"components": "n_components", "epochs": "n_epochs"}
     settings = {names.get(name, name.replace("-", "_")): value for name, value in given.items()}
@@ -209,8 +209,8 @@ def _predict(options: argparse.Namespace) -> None:
     import csv
     import io
 
-    from .classify import load
-    from .files import write_atomic
+    from ._core.files import write_atomic
+    from .neighbors.knn import load
 
     if options.out:
         _check_new(options.out, options.overwrite)
@@ -233,8 +233,8 @@ def _predict(options: argparse.Namespace) -> None:
 
 
 def _distances(options: argparse.Namespace) -> None:
-    from .classify import load
-    from .matrix_files import write_csv, write_npy
+    from .neighbors.knn import load
+    from .persistence.matrices import write_csv, write_npy
 
     if options.out.suffix not in (".npy", ".csv"):
         raise ValueError(f"{options.out}: the ending must be .npy or .csv")
@@ -267,8 +267,8 @@ def _reproduce(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> None:
     import json
 
+    from ._core.files import write_atomic
     from .bench import gpu, training, transport
-    from .files import write_atomic
 
     paths = [options.out / f"{options.what}{suffix}" for suffix in (".json", ".png")]
     for path in paths:

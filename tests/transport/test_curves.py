@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport.curves import concatenated_ranges
+from graph_metric_learn._core.ragged import concatenated_ranges
 from helpers import KINDS, curve_at, make_cloud, make_weights
 
 

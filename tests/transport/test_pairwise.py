@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport import allpairs, pairwise
+from graph_metric_learn.transport import pairwise
+from graph_metric_learn.transport.engines import allpairs
 from helpers import KINDS, cloud_lists, make_cloud, make_weights
 
 ONE = {"rpw": gml.rpw_distance, "pw": gml.pw_distance, "sw": gml.sw_distance}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files import new_file
+from .._core.files import new_file
 from ..graphs import Graphs
 from .base import System
 

@@ -9,7 +9,7 @@ from numba import njit
 from scipy.spatial.distance import cdist
 
 from ..graphs import Graphs
-from ..transport.simplex import plan_of, solve, start_tree
+from ..transport.solvers.simplex import plan_of, solve, start_tree
 from .pairs import PairwiseSystem
 from .structure import adjacencies, hops, node_features, per_graph
 from .wl import wl_labels

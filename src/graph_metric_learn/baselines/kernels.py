@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._core.progress import progress_bar
+from ..features.onehot import binary_columns
 from ..graphs import Graphs, as_graphs
-from ..graphs.onehot import binary_columns
-from ..progress import progress_bar
 from .base import KernelSystem, normalized, positive
 from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
 from .wl import intersections, wl_labels

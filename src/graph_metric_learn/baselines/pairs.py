@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .._core.progress import progress_bar
 from ..graphs import Graphs, as_graphs
-from ..progress import progress_bar
 from .base import SolverFailure, System, without_rounding
 from .checkpoint import Checkpoint, fingerprint
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
+from ..features.onehot import decoded
 from ..graphs import Graphs
-from ..graphs.onehot import decoded
 
 
 def node_features(graphs: Graphs) -> np.ndarray:

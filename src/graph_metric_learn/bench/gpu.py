@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._core.ragged import groups
 from ..datasets import load_tu
 from ..graphs import Graphs, as_graphs
-from ..learner import SGML
-from ..many import fit_many
-from ..plots import as_png
-from ..training.distances import CurveRule
+from ..metrics.sgml.estimator import SGML
+from ..metrics.sgml.fit_many import fit_many
+from ..metrics.sgml.training.batch_distances import CurveRule
+from ..report.plots import as_png
 from ..transport import Curves, iter_pairs, kneighbors, pairwise_distances
 from ..transport.devices import products, resolve_device
-from ..transport.tiles import Tiles, groups
+from ..transport.engines.tiles import Tiles
 from .measure import Report
 from .transport import NCI1_SIZES, P
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..classify import GraphKNNClassifier
 from ..datasets import load_tu
 from ..graphs import Graphs, as_graphs
-from ..learner import SGML
-from ..metric import GraphMetric
-from ..plots import as_png, times_against_paper
+from ..metrics.automatic.estimator import GraphMetric
+from ..metrics.sgml.estimator import SGML
+from ..neighbors.knn import GraphKNNClassifier
+from ..report.plots import as_png, times_against_paper
 from .measure import Report, seconds
 
 # Seconds the paper reports (i9-9900KS, RTX 3090): training of 10 epochs at depth 4, all distances; and our features.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..plots import as_png, times_by_points
+from ..report.plots import as_png, times_by_points
 from ..transport import pairwise_distances, pw_distance, rpw_distance
 from ..transport.reference import rpw_quadratic, rpw_sequential
 from .measure import Report, extra_memory, seconds

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..files import write_atomic
-from ..progress import progress_bar
+from .._core.files import write_atomic
+from .._core.progress import progress_bar
 from .base import GraphDataset, build_graphs
 
 FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"

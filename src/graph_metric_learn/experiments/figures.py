@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.training import PAPER
-from ..plots import as_png, times_against_paper, times_by_points
+from ..report.plots import as_png, times_against_paper, times_by_points
 from .runtimes import figure_times, found_times
 from .settings import PUBLISHED, TABLES, TASKS
 from .systems import grid

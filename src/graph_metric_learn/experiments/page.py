@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import report
-from ..files import write_atomic
+from .._core.files import write_atomic
+from ..report import pieces as report
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .runtimes import runtime_rows, speed_judgement

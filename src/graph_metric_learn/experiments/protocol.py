@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
-from ..choosing import NEIGHBORS, leave_one_out, usable
-from ..voting import class_votes, elected, weighted_votes
+from ..metrics.automatic.selection import NEIGHBORS, leave_one_out, usable
+from ..objectives.votes import class_votes, elected, weighted_votes
 
 FIRST_SEED = 42
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..progress import progress_bar
+from .._core.progress import progress_bar
 from .records import Records, key_of
 from .settings import CHOSEN, METHODS, Task
 from .systems import grid, read_by, run_baseline, run_graph_metric, run_sgml, run_ties

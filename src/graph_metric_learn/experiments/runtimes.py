@@ -11,7 +11,7 @@ import numpy as np
 from ..bench.measure import seconds
 from ..bench.training import PAPER
 from ..bench.transport import run_times
-from ..learner import SGML
+from ..metrics.sgml.estimator import SGML
 from .records import Records
 from .settings import variant
 from .systems import baseline, dataset, missing_packages

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 
 from ..datasets import load_tu
-from ..encoders import encode
 from ..graphs import Graphs, as_graphs
-from ..learner import SGML
-from ..metric import GraphMetric
+from ..metrics.automatic.estimator import GraphMetric
+from ..metrics.sgml.encoders import encode
+from ..metrics.sgml.estimator import SGML
 from ..transport import pairwise_distances
 from .protocol import (
     Outcome,

@@ -1,7 +1,17 @@
-"""Whatever the user has → flat graphs with node features."""
+"""Whatever the user has → one flat collection of graphs."""
+
+from typing import Any
 
 from .collection import Graphs
 from .convert import as_graphs
-from .features import NodeFeatures
 
 __all__ = ["Graphs", "NodeFeatures", "as_graphs"]
+
+
+def __getattr__(name: str) -> Any:
+    """`graphs.NodeFeatures` moved to `features`; the name stays."""
+    if name == "NodeFeatures":
+        from ..features import NodeFeatures
+
+        return NodeFeatures
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

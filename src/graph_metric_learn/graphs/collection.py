@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..transport.curves import concatenated_ranges
-from ..transport.measures import offsets
+from .._core.ragged import concatenated_ranges, offsets
 
 
 @dataclass(frozen=True)

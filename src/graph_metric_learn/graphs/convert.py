@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..transport.measures import offsets
+from .._core.ragged import offsets
 from .collection import Graphs
 
 LABEL_NAMES = ("node_labels", "label")

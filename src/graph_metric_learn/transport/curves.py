@@ -20,9 +20,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._core.ragged import concatenated_ranges, offsets
 from .devices import chosen_device, resolve_device
 from .directions import check_projections, project, sphere
-from .measures import Measures, as_measures, offsets
+from .measures import Measures, as_measures
 from .ordering import check_ties, sort_orders
 
 METRICS = ("rpw", "pw", "sw")
@@ -160,16 +161,6 @@ class Curves:
     def wrap(self, tensor: Tensor) -> Any:
         """A result in the kind of array the caller works with."""
         return tensor.detach().cpu().numpy() if self.numpy else tensor
-
-
-def concatenated_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The ranges starts[i] … starts[i] + lengths[i] - 1, one after the other.
-
-    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
-    shift = np.repeat(starts - offsets(lengths)[:-1], lengths)
-    return np.arange(len(shift)) + shift
 
 
 def build_curves(measures: Measures, projections: Tensor, *, carry: str = "points", ties: str = "canonical") -> Curves:

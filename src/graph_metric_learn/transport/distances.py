@@ -14,7 +14,7 @@ from .curves import build_curves, resolve
 from .directions import project
 from .measures import Array, Measures, as_measures
 from .ordering import check_ties, sort_orders
-from .ties import Entries, optimal_entries
+from .solvers.ties import Entries, optimal_entries
 from .walks import walk_one
 
 _CHUNK = 2**25  # numbers of a pair's curves held at once: larger clouds are walked a few directions at a time
@@ -207,7 +207,7 @@ def _is_small(side: Measures) -> bool:
 
 
 def _small_costs(x: Tensor, along_x: Tensor, y: Tensor, along_y: Tensor, ties: str, carry: str, order: float) -> Tensor:
-    from . import kernels
+    from .kernels import loops as kernels
 
     arrays = (side.detach().numpy() for side in (x, along_x, y, along_y))
     return torch.from_numpy(kernels.small_pair(*arrays, ties == "canonical", carry == "points", order / 2))
@@ -265,7 +265,7 @@ def _check_plan_size(n: int, m: int) -> None:
 
 def _averaged_plan(source: Measures, target: Measures, directions: Tensor | None, ties: str) -> Tensor:
     """The plan averaged over directions [n, m]. A constant: no gradient goes through it."""
-    from . import kernels
+    from .kernels import loops as kernels
 
     n, m = len(source.points), len(target.points)
     _check_plan_size(n, m)

@@ -16,7 +16,7 @@ def cell_averages(curves: Curves, n: int) -> Tensor:
     """
     G, (_, M, c) = len(curves), curves.values.shape
     if curves.steps is None and not curves.wants_grad and has_kernels(curves.values.device):
-        from . import triton_kernels
+        from .kernels import triton_averages as triton_kernels
 
         out = curves.values.new_empty(G, n * M * c)
         starts, sizes = (torch.from_numpy(x).to(out.device) for x in (curves.offsets[:-1], curves.sizes))
@@ -25,7 +25,7 @@ def cell_averages(curves: Curves, n: int) -> Tensor:
         return out.view(G, n, M, c)
     if not curves.compiled:
         return _cell_averages_torch(curves, n)
-    from . import kernels
+    from .kernels import loops as kernels
 
     values = curves.values.detach().contiguous().numpy()
     if curves.steps is None:
@@ -41,7 +41,7 @@ def has_kernels(device: torch.device) -> bool:
     """Whether Triton can compile for this device; without it torch does the same, some times slower."""
     if device.type != "cuda":
         return False
-    from . import triton_kernels
+    from .kernels import triton_averages as triton_kernels
 
     return triton_kernels.triton is not None
 

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._core.ragged import offsets
+
 Array = Any  # a NumPy array or a torch tensor; what goes in decides what comes out
 
 
@@ -46,15 +48,6 @@ class Measures:
     def dim(self) -> int:
         """Dimension p of the space the points live in."""
         return self.points.shape[1]
-
-
-def offsets(sizes: np.ndarray) -> np.ndarray:
-    """Where each of the consecutive pieces starts, and the end of the last [G + 1].
-
-    >>> offsets(np.array([2, 3]))
-    array([0, 2, 5])
-    """
-    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def as_measures(

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .measures import Measures, offsets
+from .._core.ragged import offsets
+from .measures import Measures
 
 TIES = ("canonical", "optimal", "first")
 _FEW = 2000  # sort keys up to which one thread is faster than two
@@ -44,7 +45,7 @@ def sort_orders(measures: Measures, projections: Tensor, ties: str) -> Tensor:
     if measures.sizes.min() >= _LARGE:
         parts = [_sort_large(points[s:e], projections[s:e], canonical) + s for s, e in pairwise(starts)]
         return torch.from_numpy(parts[0] if len(parts) == 1 else np.concatenate(parts))
-    from . import kernels
+    from .kernels import loops as kernels
 
     order = np.empty(projections.shape, dtype=np.int64)
     kernels.sort_clouds(points.numpy(), projections.numpy(), starts, canonical, order, threads=order.size > _FEW)

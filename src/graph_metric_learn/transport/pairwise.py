@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .allpairs import fill, nearest, pair_bar, pair_blocks, row_blocks, squared_distances
+from .._core.ragged import offsets
 from .curves import METRICS, Curves, build_curves, resolve
 from .devices import check_precision, chosen_device
 from .directions import project
 from .distances import agree, optimal_costs, power
-from .measures import Array, Measures, as_measures, offsets
+from .engines.allpairs import fill, nearest, pair_bar, pair_blocks, row_blocks, squared_distances
+from .measures import Array, Measures, as_measures
 from .ordering import check_ties
 
 BLOCK_BYTES = 2**28  # 256 MiB

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .curves import Curves, concatenated_ranges
+from .._core.ragged import concatenated_ranges
+from .curves import Curves
 
 _FEW = 20_000  # numbers of a curve up to which one thread is faster than two
 _CHUNK = 2**25  # numbers held at once by the torch form
@@ -15,7 +16,7 @@ _CHUNK = 2**25  # numbers held at once by the torch form
 def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
     """∫ |u − v|^order for two single curves, one number per direction [M] in float64."""
     if u.compiled and v.compiled:
-        from . import kernels
+        from .kernels import loops as kernels
 
         uniform = u.steps is None and v.steps is None
         (values, ends), (values2, ends2) = (_by_direction(side, uniform) for side in (u, v))
@@ -28,7 +29,7 @@ def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
 def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> Tensor:
     """Squared distances of the pairs (u[first[q]], v[second[q]]) [P] in float64."""
     if u.compiled and v.compiled:
-        from . import kernels
+        from .kernels import loops as kernels
 
         uniform = u.steps is None and v.steps is None
         sides = [(*_by_direction(side, uniform, copy=True), side.offsets) for side in (u, v)]
@@ -73,7 +74,7 @@ def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
 
 def walk_rows(u: Curves, v: Curves | None, rows: np.ndarray, out: np.ndarray) -> None:
     """Squared distances of some curves of u to all of v, into those rows of out; without v, within u, both halves."""
-    from . import kernels
+    from .kernels import loops as kernels
 
     uniform = u.steps is None and (v is None or v.steps is None)
     copy = len(rows) > 4  # not worth it for few rows

@@ -1,0 +1,169 @@
+"""Node features: from what a graph carries to one matrix, by a fitted rule that new graphs go through unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..graphs.collection import Graphs
+from ..graphs.convert import as_graphs
+
+KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
+
+
+class NodeFeatures(TransformerMixin, BaseEstimator):
+    """Makes the feature matrix of graphs.
+
+    Parameters
+    ----------
+    kind : {"auto", "x", "attributes", "labels", "degree", "fuse"}
+        - "x": the features as they are;
+        - "attributes": the features with mean 0 and variance 1 per column, over the nodes seen in `fit`;
+        - "labels": one column per node label (one-hot, a block for each label a node carries);
+        - "degree": one column per degree 1, 2, … up to the largest seen in `fit`;
+        - "fuse": attributes and labels side by side;
+        - "auto": "x" where graphs have features, else "labels" where they have labels, else "degree".
+
+    Attributes
+    ----------
+    kind_ : str
+        What "auto" turned out to be.
+    width_ : int
+        Number of columns q.
+    mean_, scale_ : ndarray [q]
+        For "attributes" and "fuse".
+    label_values_ : list of ndarray
+        For "labels" and "fuse": which value each column of each block stands for. Whole numbers from 0 up have a column
+        for every number up to the largest.
+    max_degree_ : int
+        For "degree".
+
+    Notes
+    -----
+    What was not seen in `fit`: a new label gives zeros in its block; a larger degree counts as the largest. A node
+    without neighbours has zeros for its degree. A column that never varies becomes 0 when standardised.
+
+    Examples
+    --------
+    >>> adjacency = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    >>> NodeFeatures("degree").fit_transform([(adjacency, None)]).x
+    array([[0., 1.],
+           [1., 0.],
+           [1., 0.]], dtype=float32)
+    """
+
+    def __init__(self, kind: str = "auto") -> None:
+        self.kind = kind
+
+    def fit(self, graphs: Any, y: Any = None) -> NodeFeatures:
+        """Learns columns and statistics from graphs (anything `as_graphs` takes)."""
+        if self.kind not in KINDS:
+            raise ValueError(f"unknown features {self.kind!r}: use one of {', '.join(map(repr, KINDS))}")
+        given = as_graphs(graphs)
+        self.kind_ = self.kind
+        if self.kind == "auto":
+            self.kind_ = "x" if given.x is not None else "labels" if given.labels is not None else "degree"
+        self._require(given)
+        width = 0
+        if self.kind_ == "degree":
+            self.max_degree_ = max(1, int(given.degrees.max()))
+            width = self.max_degree_
+        if self.kind_ in ("x", "attributes", "fuse"):
+            assert given.x is not None
+            self.n_attributes_ = given.x.shape[1]
+            width += self.n_attributes_
+        if self.kind_ in ("attributes", "fuse"):
+            assert given.x is not None
+            self.mean_ = given.x.mean(0, dtype=np.float64)
+            spread = given.x.std(0, dtype=np.float64)
+            constant = spread <= 1e-12 * np.maximum(1.0, np.abs(self.mean_))
+            self.scale_ = np.where(constant, np.inf, spread)
+        if self.kind_ in ("labels", "fuse"):
+            assert given.labels is not None
+            self.label_values_ = [_values(column) for column in given.labels.T]
+            width += sum(map(len, self.label_values_))
+        self.width_ = width
+        return self
+
+    def transform(self, graphs: Any) -> Graphs:
+        """The graphs with the feature matrix as their `x` [S, width_]."""
+        check_is_fitted(self, "width_")
+        given = as_graphs(graphs)
+        self._require(given)
+        if self.kind_ == "x":
+            return given
+        if self.kind_ == "degree":
+            return replace(given, x=_one_hot(np.minimum(given.degrees, self.max_degree_) - 1, self.max_degree_))
+        blocks = []
+        if self.kind_ in ("attributes", "fuse"):
+            blocks.append(((given.x - self.mean_) / self.scale_).astype(np.float32))
+        if self.kind_ in ("labels", "fuse"):
+            assert given.labels is not None
+            for column, values in zip(given.labels.T, self.label_values_, strict=True):
+                place = np.searchsorted(values, column)
+                known = values[np.minimum(place, len(values) - 1)] == column
+                blocks.append(_one_hot(np.where(known, place, -1), len(values)))
+        return replace(given, x=np.concatenate(blocks, axis=1))
+
+    def _require(self, given: Graphs) -> None:
+        """Features and labels of the kind and width that were fitted, or a clear error."""
+        if self.kind_ in ("x", "attributes", "fuse"):
+            if given.x is None:
+                raise ValueError(f"features={self.kind_!r}, but the graphs have no node features")
+            expected = getattr(self, "n_attributes_", given.x.shape[1]) if hasattr(self, "width_") else given.x.shape[1]
+            if given.x.shape[1] != expected:
+                raise ValueError(f"graphs have {given.x.shape[1]} node features, the metric was fitted with {expected}")
+        if self.kind_ in ("labels", "fuse"):
+            if given.labels is None:
+                raise ValueError(f"features={self.kind_!r}, but the graphs have no node labels")
+            if hasattr(self, "width_") and given.labels.shape[1] != len(self.label_values_):
+                raise ValueError(
+                    f"nodes carry {given.labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
+                )
+            if hasattr(self, "width_") and given.labels.dtype.kind != self.label_values_[0].dtype.kind:
+                raise ValueError("node labels are of another type than those the metric was fitted with")
+
+    def state(self) -> dict[str, Any]:
+        """All that was fitted, as plain lists and numbers."""
+        check_is_fitted(self, "width_")
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        return {"kind": self.kind, **{name: _plain(value) for name, value in fitted.items()}}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> NodeFeatures:
+        """The transformer that `state` came from."""
+        features = cls(state["kind"])
+        for name, value in state.items():
+            if name in ("mean_", "scale_"):
+                value = np.array([np.inf if v is None else v for v in value], dtype=float)
+            elif name == "label_values_":
+                value = [np.array(values) for values in value]
+            setattr(features, name, value)
+        return features
+
+
+def _values(column: np.ndarray) -> np.ndarray:
+    """What the columns of a one-hot block stand for, ascending."""
+    if column.dtype.kind == "i" and column.min() >= 0:
+        if column.max() > 100_000:
+            raise ValueError(f"node labels up to {column.max()}: use numbers from 0 up, or strings, for few labels")
+        return np.arange(column.max() + 1)
+    return np.unique(column)
+
+
+def _one_hot(place: np.ndarray, width: int) -> np.ndarray:
+    """Rows with a 1 at the given place; negative places give zeros [S, width]."""
+    block = np.zeros((len(place), width), dtype=np.float32)
+    rows = np.flatnonzero(place >= 0)
+    block[rows, place[rows]] = 1.0
+    return block
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [None if isinstance(v, float) and not np.isfinite(v) else v for v in value.tolist()]
+    return [_plain(v) for v in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""Distances between graphs: what all of them can do, SGML, and GraphMetric."""

@@ -1,0 +1,1 @@
+"""GraphMetric: candidates, their selection, learning."""

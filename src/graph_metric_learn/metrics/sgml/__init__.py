@@ -1,0 +1,1 @@
+"""SGML, the paper's model: encoders, losses, training."""

@@ -1,0 +1,145 @@
+"""Many metrics learned at once: seeds, splits, depths of one dataset, as cross-validation needs them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from joblib import effective_n_jobs
+
+from ...graphs import Graphs, as_graphs
+from ...transport.devices import resolve_device
+from .encoders import SGCN, propagate
+from .estimator import SGML, check_classes
+from .losses import LOSSES
+from .training.batched import Job, train_many
+
+_WORTH = 2.5  # models per core from which a GPU beats a thread per core: 40 on an H200 beside 16 cores
+
+
+def fit_many(
+    metrics: Sequence[SGML],
+    graphs: Any,
+    y: Any = None,
+    *,
+    subsets: Sequence[np.ndarray] | None = None,
+    device: Any = "auto",
+    n_jobs: int | None = None,
+) -> list[SGML]:
+    """Fits many metrics on one set of graphs, or each on its own part of it.
+
+    Each of them learns what ``metric.fit(graphs[subset], y[subset])`` would teach it: the same start, batches and
+    updates. On CPUs the results are the same bit by bit, on a GPU up to rounding.
+
+    Parameters
+    ----------
+    metrics : list of SGML
+        Fitted in place. They may differ in anything but the names of node features and labels.
+    graphs : list of graphs, PyG dataset or Batch
+        See :func:`as_graphs`; converted once.
+    y : array [N], optional
+        Class labels; taken from the graphs when None.
+    subsets : list of index arrays, optional
+        On which graphs each metric is fitted; on all of them when None.
+    device : {"auto", "cpu", "cuda", "cuda:1", …}
+        "cpu": one metric per thread. "cuda": metrics that differ in data, depth, seed, propagation, learning rate or
+        batching alone are trained side by side in one batched run; those with an encoder or loss of their own, one
+        after the other. "auto" takes a GPU, if there is one, from 2.5 metrics per core on. Afterwards each metric is
+        where its own `device` says.
+    n_jobs : int, optional
+        Threads on the CPU, as joblib counts them (−1: one per core); one per core when None.
+
+    Returns
+    -------
+    list of SGML
+        The metrics, fitted.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> graphs = [nx.cycle_graph(n) for n in range(4, 10)] + [nx.star_graph(n) for n in range(4, 10)]
+    >>> y = ["ring"] * 6 + ["star"] * 6
+    >>> one, two = gml.fit_many([gml.SGML(depth=d, random_state=0) for d in (1, 2)], graphs, y)
+    >>> two.module_.depth, len(two.history_.loss)
+    (2, 10)
+    """
+    metrics = list(metrics)
+    if not metrics or not all(isinstance(metric, SGML) for metric in metrics):
+        raise ValueError("fit_many needs a list of SGML metrics")
+    if len({id(metric) for metric in metrics}) < len(metrics):
+        raise ValueError("the same metric stands in the list twice: make copies with sklearn.base.clone")
+    if len({(metric.attribute, metric.label) for metric in metrics}) > 1:
+        raise ValueError("the metrics name node features or labels differently: fit them apart")
+    given = as_graphs(graphs, attribute=metrics[0].attribute, label=metrics[0].label)
+    y = check_classes(given, y)
+    parts = [np.arange(len(given))] * len(metrics) if subsets is None else [_checked(s, len(given)) for s in subsets]
+    if len(parts) != len(metrics):
+        raise ValueError(f"{len(parts)} subsets for {len(metrics)} metrics: give one for each")
+    auto = "cuda" if len(metrics) >= _WORTH * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
+    where = resolve_device(device, auto=auto)
+    if where.type == "cpu":
+        _fit_in_threads(metrics, given, y, parts, n_jobs)
+    else:
+        _fit_together(metrics, given, y, parts, where)
+    return metrics
+
+
+def _checked(subset: Any, count: int) -> np.ndarray:
+    """Graph numbers from numbers or a mask."""
+    if np.size(subset) == 0:
+        raise ValueError("a subset is empty: a metric needs graphs of at least two classes")
+    return np.atleast_1d(np.arange(count)[np.asarray(subset)])
+
+
+def _fit_in_threads(
+    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], n_jobs: int | None
+) -> None:
+    """One metric per thread: the compiled training does not hold the interpreter."""
+    threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(m.fit, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
+        try:
+            for future in futures:
+                future.result()
+        finally:  # after an error or Ctrl-C, nothing new is begun
+            for future in futures:
+                future.cancel()
+
+
+def _fit_together(
+    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], device: torch.device
+) -> None:
+    groups: dict[Any, list[tuple[SGML, Job]]] = {}
+    mixed: dict[str, np.ndarray] = {}
+    for metric, part in zip(metrics, parts, strict=True):
+        if metric.encoder is not None or metric.loss not in LOSSES or metric.warm_start:
+            metric.fit(given[part], y[part])
+            continue
+        codes, rng = metric.begin(given[part], y[part])
+        module = metric.module_.cpu()
+        assert isinstance(module, SGCN)
+        key = json.dumps([metric.features_.state(), metric.depth, metric.propagation], default=str)
+        if key not in mixed:
+            mixed[key] = propagate(metric.features_.transform(given), metric.depth, metric.propagation)
+        job = Job(
+            module, mixed[key], part, codes, metric.rule_, rng, metric.learning_rate, metric.batching, metric.history_
+        )
+        rule = metric.rule_
+        alike = (
+            module.theta.shape[1], rule.carry, rule.ties, None if rule.directions is None else rule.directions.shape,
+            module.activation, metric.loss, metric.n_epochs, metric.batch_size, metric.restart_optimizer,
+        )  # fmt: skip
+        groups.setdefault(alike, []).append((metric, job))
+    for (*_, loss, n_epochs, batch_size, restart), members in groups.items():
+        train_many(
+            [job for _, job in members], given.sizes, device,
+            loss=loss, n_epochs=n_epochs, batch_size=batch_size, restart=restart,
+        )  # fmt: skip
+        for metric, _ in members:
+            metric.module_.to(metric.training_device()).eval()

@@ -1,0 +1,1 @@
+"""Predictions on a metric: k-NN and SVM."""

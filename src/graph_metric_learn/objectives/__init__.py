@@ -1,0 +1,1 @@
+"""What a distance is for: classes."""

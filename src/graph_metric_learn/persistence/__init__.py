@@ -1,0 +1,1 @@
+"""Models and matrices on disk, checked when read."""

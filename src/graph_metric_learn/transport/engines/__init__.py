@@ -1,0 +1,1 @@
+"""All pairs of many embedded measures: one protocol, several engines."""

@@ -1,0 +1,1 @@
+"""Compiled loops for the CPU, and Triton's for GPUs."""

@@ -1,0 +1,1 @@
+"""Exact optimal transport of small problems."""

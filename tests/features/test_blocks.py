@@ -1,0 +1,135 @@
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from graph_metric_learn.features.blocks import NodeBlocks, available_kinds
+from graph_metric_learn.features.propagation import propagate
+from graph_metric_learn.graphs import as_graphs
+from graph_zoo import zoo
+
+NAMES = ["attributes@0", "attributes@2", "degree@0", "degree@1", "structure@1", "size@0", "wl@0", "wl@2"]
+
+
+def test_blocks_are_centred_and_of_unit_mean_square():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    blocks = NodeBlocks().fit(pairs, NAMES).transform(pairs)
+    for block in blocks:
+        np.testing.assert_allclose(block.mean(0), 0, atol=1e-5)
+        assert np.mean((block**2).sum(1)) == pytest.approx(1, rel=1e-4)
+
+
+def test_hops_are_propagated_features():
+    pairs, _ = zoo(np.random.default_rng(0), 5)
+    given = as_graphs(pairs)
+    fitted = NodeBlocks().fit(pairs, ["attributes@2"])
+    (block,) = fitted.transform(pairs)
+    standard = (given.x - given.x.mean(0)) / given.x.std(0)
+    wanted = propagate(replace(given, x=standard.astype(np.float32)), 2)
+    wanted = wanted - wanted.mean(0)
+    np.testing.assert_allclose(block, wanted / np.sqrt((wanted**2).sum(1).mean()), atol=1e-4)
+
+
+def test_new_graphs_go_through_what_was_fitted():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    fitted = NodeBlocks().fit(pairs[:10], NAMES)
+    together = fitted.transform(pairs)
+    apart = [
+        np.concatenate(parts) for parts in zip(fitted.transform(pairs[:7]), fitted.transform(pairs[7:]), strict=True)
+    ]
+    for one, two in zip(together, apart, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-6)
+    again = NodeBlocks.from_state(*fitted.state())
+    for one, two in zip(together, again.transform(pairs), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_the_same_tree_has_the_same_code_a_new_one_another():
+    path = nx.path_graph(5)
+    nx.set_node_attributes(path, {i: "ab"[i % 2] for i in path}, "kind")
+    other = nx.path_graph(3)
+    nx.set_node_attributes(other, {0: "c", 1: "a", 2: "c"}, "kind")  # "c" was never seen
+    fitted = NodeBlocks().fit(as_graphs([path], label="kind"), ["labels@0", "wl@1"])
+    labels, codes = fitted.transform(as_graphs([path, other], label="kind"))
+    np.testing.assert_array_equal(codes[0], codes[4])
+    np.testing.assert_array_equal(codes[5], codes[7])
+    assert np.linalg.norm(codes[5] - codes[0]) > 0.5
+    assert np.isfinite(labels).all()
+
+
+def test_huge_degrees_share_columns():
+    star = nx.star_graph(100_000)
+    (block,) = NodeBlocks().fit([star], ["degree@0"]).transform([star])
+    assert block.shape == (100_001, 80)
+
+
+def test_what_graphs_can_have_and_what_is_asked_for():
+    given = as_graphs([nx.path_graph(3)])
+    assert available_kinds(given) == ["degree", "structure", "size", "wl", "trees"]
+    with pytest.raises(ValueError, match="'labels@0', but the nodes of the graphs carry no labels"):
+        NodeBlocks().fit(given, ["labels@0"])
+    with pytest.raises(ValueError, match="unknown block 'wl'"):
+        NodeBlocks().fit(given, ["wl"])
+
+
+def test_a_block_that_never_varies_says_nothing():
+    ring = nx.cycle_graph(6)
+    (block,) = NodeBlocks().fit([ring], ["degree@0"]).transform([ring])
+    assert (block == 0).all()
+
+
+def test_columns_of_different_units_weigh_the_same():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    (block,) = NodeBlocks().fit(pairs, ["structure@0"]).transform(pairs)
+    spread = (block**2).mean(0)
+    np.testing.assert_allclose(spread[spread > 0], 1 / np.sum(spread > 0), rtol=1e-4)
+
+
+def test_trees_have_one_column_each():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    fitted = NodeBlocks(n_columns=4096).fit(pairs, ["trees@1", "wl@1"])
+    trees, codes = fitted.transform(pairs)
+    assert trees.shape == (len(codes), 4096)
+    assert (trees.sum(1) == 1).all()
+    _, by_code = np.unique(codes.round(5), axis=0, return_inverse=True)
+    columns = trees.indices  # trees that differ fall into different columns, but for rare accidents
+    assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
+    again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
+    assert (again != trees).nnz == 0
+
+
+def test_labels_have_a_column_if_they_occur():
+    path = nx.path_graph(4)
+    nx.set_node_attributes(path, dict(enumerate([0, 20_000, 0, 7])), "kind")
+    given = as_graphs([path], label="kind")
+    (block,) = NodeBlocks().fit(given, ["labels@0"]).transform(given)
+    assert block.shape == (4, 3)
+    many = nx.path_graph(300)
+    nx.set_node_attributes(many, {i: i for i in many}, "kind")
+    assert "labels" not in available_kinds(as_graphs([many], label="kind"))
+
+
+def test_some_of_the_blocks():
+    pairs, _ = zoo(np.random.default_rng(0), 10)
+    fitted = NodeBlocks().fit(pairs, NAMES)
+    (block,) = fitted.only(["attributes@2"]).transform(pairs)
+    np.testing.assert_array_equal(block, fitted.transform(pairs)[NAMES.index("attributes@2")])
+
+
+def test_wide_attributes_are_reduced_and_keep_their_distances():
+    """200 columns made of 5 vary along 5 axes; principal components at one hop are those at the next."""
+    rng = np.random.default_rng(0)
+    graphs = [nx.cycle_graph(6) for _ in range(30)]
+    x = rng.normal(size=(180, 5)) @ rng.normal(size=(5, 200))
+    given = replace(as_graphs(graphs), x=x.astype(np.float32))
+    blocks = NodeBlocks().fit(given, ["attributes@0", "attributes@1"])
+    assert [block.shape[1] for block in blocks.transform(given)] == [96, 96]
+    standard = (x - x.mean(0)) / x.std(0)
+    wanted = propagate(replace(given, x=standard.astype(np.float32)), 1)
+    wanted = wanted - wanted.mean(0)
+    wanted /= np.sqrt(np.mean((wanted**2).sum(1)))
+    np.testing.assert_allclose(pdist(blocks.transform(given)[1]), pdist(wanted), rtol=1e-3)
+    restored = NodeBlocks.from_state(*blocks.only(["attributes@1"]).state())
+    np.testing.assert_array_equal(restored.transform(given)[0], blocks.transform(given)[1])

@@ -1,0 +1,131 @@
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+import graph_metric_learn as gml
+from graph_metric_learn.metrics.sgml import fit_many as many
+from graph_metric_learn.metrics.sgml.training import batched as training
+from graph_zoo import zoo
+
+FRESH = np.random.default_rng()
+
+
+def models(**options):
+    options = {"n_epochs": 3, "batch_size": 7, "n_components": 2, "device": "cpu", **options}
+    return [
+        gml.SGML(depth=depth, random_state=seed, learning_rate=0.01 / (1 + seed), **options)
+        for depth in (1, 2)
+        for seed in (0, 1)
+    ]
+
+
+def alone(metrics, pairs, y, subsets):
+    return [m.fit([pairs[i] for i in s], y[s]) for m, s in zip(metrics, subsets, strict=True)]
+
+
+def assert_alike(metrics, others, **tolerance):
+    for one, two in zip(metrics, others, strict=True):
+        torch.testing.assert_close(one.module_.theta, two.module_.theta, **tolerance)
+        np.testing.assert_allclose(one.history_.loss, two.history_.loss, rtol=1e-4)
+        assert one.classes_.tolist() == two.classes_.tolist()
+        assert len(two.history_.seconds) == len(two.history_.loss)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"loss": "nca"},
+        {"loss": "nccml-paper", "activation": "none"},
+        {"loss": "nca-paper", "restart_optimizer": False},
+        {"distance": "pw", "n_projections": 4, "ties": "first"},
+        {"distance": "sw", "n_projections": 4, "batching": "shuffled"},
+    ],
+)
+@pytest.mark.parametrize("together", [2**29, 1])
+def test_together_as_alone(options, together, device, monkeypatch):
+    monkeypatch.setattr(training, "_NUMBERS", together)
+    pairs, y = zoo(FRESH, 45)
+    subsets = [FRESH.permutation(45)[:count] for count in (45, 40, 36, 29)]  # batches of unequal number and length
+    wanted = alone(models(**options), pairs, y, subsets)
+    got = models(**options)
+    many._fit_together(got, gml.as_graphs(pairs), y, subsets, torch.device(device))
+    assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
+    assert all(metric.pairwise_distances(pairs[:3]).shape == (3, 3) for metric in got)
+
+
+def test_threads_give_the_same_bits(rng):
+    pairs, y = zoo(rng, 40)
+    subsets = [rng.permutation(40)[:30] for _ in range(4)]
+    wanted = alone(models(), pairs, y, subsets)
+    given = models()
+    got = gml.fit_many(given, pairs, y, subsets=subsets, device="cpu", n_jobs=3)
+    assert all(one is two for one, two in zip(given, got, strict=True))
+    assert_alike(wanted, got, rtol=0, atol=0)
+
+
+def test_features_are_those_of_each_part():
+    """A label that one part does not have is no feature there."""
+    graphs = [gml.datasets.load_digits().graphs[i] for i in range(30)]
+    y = np.arange(30) % 2
+    labelled = [(g.x.shape[0], g) for g in graphs]
+    for i, (n, g) in enumerate(labelled):
+        g.node_label = torch.arange(n) % (4 if i < 3 else 3)
+    subsets = [np.arange(30), np.arange(3, 30)]
+    make = lambda: [gml.SGML(features="labels", label="node_label", n_epochs=2, random_state=0) for _ in range(2)]  # noqa: E731
+    wanted = [m.fit([graphs[i] for i in s], y[s]) for m, s in zip(make(), subsets, strict=True)]
+    got = make()
+    given = gml.as_graphs(graphs, label="node_label")
+    many._fit_together(got, given, y, subsets, torch.device("cpu"))
+    assert [m.module_.theta.shape[0] for m in got] == [4, 3]
+    assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
+
+
+def test_metrics_that_have_little_in_common(rng, device):
+    pairs, y = zoo(rng, 24)
+
+    def make():
+        return [
+            gml.SGML(n_epochs=1, random_state=0, device="cpu"),
+            gml.SGML(n_epochs=2, random_state=0, device="cpu", n_components=1),
+            gml.SGML(n_epochs=1, random_state=0, device="cpu", loss=gml.nca),
+            gml.SGML(n_epochs=0, random_state=0, device="cpu", batch_size=4),
+        ]
+
+    wanted = [metric.fit(pairs, y) for metric in make()]
+    assert_alike(wanted, gml.fit_many(make(), pairs, y, device=device), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda g, y: gml.fit_many([], g, y), "list of SGML"),
+        (lambda g, y: gml.fit_many([gml.GraphSVC()], g, y), "list of SGML"),
+        (lambda g, y: gml.fit_many([gml.SGML()], g, y, subsets=[]), "0 subsets for 1"),
+        (lambda g, y: gml.fit_many([gml.SGML()] * 2, g, y), "twice"),
+        (lambda g, y: gml.fit_many([gml.SGML()], g, y, device="tpu"), "'tpu'"),
+        (lambda g, y: gml.fit_many([gml.SGML(depth=-1)], g, y), "depth"),
+        (lambda g, y: gml.fit_many([gml.SGML()], g, y, subsets=[np.flatnonzero(y == 0)]), "one class"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(rng, call, words):
+    with pytest.raises(ValueError, match=words):
+        call(*zoo(rng, 8))
+
+
+def test_names_of_features_must_agree_and_subsets_hold_graphs():
+    graphs = [nx.cycle_graph(n) for n in range(4, 8)]
+    with pytest.raises(ValueError, match="fit them apart"):
+        gml.fit_many([gml.SGML(), gml.SGML(attribute="z")], graphs, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="a subset is empty"):
+        gml.fit_many([gml.SGML()], graphs, [0, 1, 0, 1], subsets=[[]])
+
+
+def test_a_graph_may_be_in_a_subset_twice():
+    graphs = [nx.cycle_graph(n) for n in range(4, 8)] + [nx.star_graph(n) for n in range(4, 8)]
+    y = [0] * 4 + [1] * 4
+    twice = [0, 0, 1, 2, 3, 4, 5, 5, 6, 7]
+    (one,) = gml.fit_many([gml.SGML(random_state=0)], graphs, y, subsets=[twice], device="cpu", n_jobs=-1)
+    two = gml.SGML(random_state=0).fit([graphs[i] for i in twice], [y[i] for i in twice])
+    assert one.history_.loss == two.history_.loss

@@ -1,0 +1,67 @@
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import graph_metric_learn as gml
+from graph_metric_learn.metrics.sgml.training import loop
+from graph_zoo import zoo
+
+
+def test_ctrl_c_keeps_the_last_finished_epoch(rng, monkeypatch):
+    pairs, y = zoo(rng)
+    two = gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
+    real = loop._Fused.epoch
+
+    def interrupted(self, batches, *, fresh):
+        value = real(self, batches, fresh=fresh)
+        self.calls = getattr(self, "calls", 0) + 1
+        if self.calls == 3:
+            raise KeyboardInterrupt
+        return value
+
+    monkeypatch.setattr(loop._Fused, "epoch", interrupted)
+    with pytest.warns(UserWarning, match="keeping the result of 2 of 9 epochs"):
+        stopped = gml.SGML(n_epochs=9, random_state=0).fit(pairs, y)
+    assert torch.equal(stopped.module_.theta, two.module_.theta)
+    assert stopped.history_.interrupted
+    assert len(stopped.history_.loss) == 2
+    assert np.isfinite(stopped.pairwise_distances(pairs[:3])).all()
+
+
+def test_adam_restarts_or_goes_on(rng):
+    pairs, y = zoo(rng)
+    for loss in ("nccml", gml.nccml):
+        fits = [
+            gml.SGML(n_epochs=3, random_state=0, loss=loss, restart_optimizer=restart).fit(pairs, y)
+            for restart in (True, False)
+        ]
+        assert fits[0].history_.loss[0] == fits[1].history_.loss[0]
+        assert not torch.allclose(fits[0].module_.theta, fits[1].module_.theta)
+
+
+def test_long_epochs_are_cut_into_pieces_without_effect(rng, monkeypatch):
+    pairs, y = zoo(rng)
+    whole = gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
+    monkeypatch.setattr(loop, "_CHUNK_NODES", 30)
+    pieces = gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
+    assert torch.equal(whole.module_.theta, pieces.module_.theta)
+    assert pieces.history_.loss == pytest.approx(whole.history_.loss)
+
+
+def test_divergence_is_an_error_not_a_nan(rng):
+    pairs, y = zoo(rng)
+    huge = [(a, x * 1e30) for a, x in pairs]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="training diverged"):
+            gml.SGML(n_epochs=2, random_state=0, learning_rate=1e10).fit(huge, y)
+
+
+def test_a_progress_bar_on_request(rng, capsys):
+    pairs, y = zoo(rng)
+    gml.SGML(n_epochs=2, random_state=0, progress=True).fit(pairs, y)
+    assert "training: 100%" in capsys.readouterr().err
+    gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
+    assert capsys.readouterr().err == ""
