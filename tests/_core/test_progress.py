@@ -1,0 +1,12 @@
+import pytest
+
+from graph_metric_learn._core.progress import progress_bar
+
+
+@pytest.mark.parametrize(("progress", "shown"), [(True, True), (False, False), (None, False)])
+def test_a_bar_is_shown_when_asked_for(progress, shown, capsys):
+    """Without a word from the caller only on a terminal, which this is not."""
+    with progress_bar(progress, "work", total=3, unit="step") as bar:
+        for _ in range(3):
+            bar.update()
+    assert ("work: 100%" in capsys.readouterr().err) == shown
