@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn._core.ragged import concatenated_ranges
+from graph_metric_learn.transport.curves import have_equal_steps
 from helpers import KINDS, curve_at, make_cloud, make_weights
 
 
@@ -51,10 +51,46 @@ def test_ends_of_many_weighted_curves_are_exact_at_the_end(rng):
     assert (walked.ends <= 1.0).all()
 
 
-def test_concatenated_ranges(rng):
-    starts, lengths = rng.integers(0, 50, 6), rng.integers(0, 5, 6)
-    wanted = np.concatenate([np.arange(s, s + n) for s, n in zip(starts, lengths, strict=True)])
-    np.testing.assert_array_equal(concatenated_ranges(starts, lengths), wanted)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_lengths_ends_and_owners_of_steps(rng, weighted):
+    clouds = [rng.normal(size=(n, 2)) for n in (3, 1, 4)]
+    walked = gml.as_curves(clouds, weights=make_weights(rng, clouds) if weighted else None)
+    assert walked.owners.tolist() == [0, 0, 0, 1, 2, 2, 2, 2]
+    for g in range(3):
+        own = walked.owners == g
+        np.testing.assert_allclose(walked.lengths[own].cumsum(0).numpy(), walked.ends[own].numpy(), atol=1e-14)
+
+
+def test_parts_with_and_without_equal_steps_are_not_put_together(rng):
+    clouds = [rng.normal(size=(n, 2)) for n in (3, 1, 4)]
+    equal, weighted = gml.as_curves(clouds), gml.as_curves(clouds, weights=make_weights(rng, clouds))
+    both = gml.Curves.concatenate([weighted[1:], weighted[:1]])
+    assert torch.equal(both.steps, torch.cat([weighted.steps[3:], weighted.steps[:3]]))
+    with pytest.raises(ValueError, match="cannot be put together"):
+        gml.Curves.concatenate([equal, weighted])
+    assert have_equal_steps(equal, equal)
+    assert have_equal_steps(equal, None)
+    assert not have_equal_steps(equal, weighted)
+    assert not have_equal_steps(weighted, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "sizes", "steps", "words"),
+    [
+        (torch.zeros(2, 1, 1), np.array([5000]), None, "sizes add up to 5000, but values has 2 rows"),
+        (torch.zeros(2, 1, 1), np.array([2, 0]), None, "sizes holds 0: every curve has at least one step"),
+        (torch.zeros(2, 1, 1), np.array([3, -1]), None, "sizes holds -1"),
+        (torch.zeros(2, 1, 1), [2], None, "sizes must be a one-dimensional NumPy array"),
+        (torch.zeros(2, 1, 1), np.array([2.0]), None, "sizes must be a one-dimensional NumPy array"),
+        (torch.zeros(2, 1, 1), np.array([[2]]), None, "sizes must be a one-dimensional NumPy array"),
+        (torch.zeros(2, 1), np.array([2]), None, r"values has shape \(2, 1\), expected \[S, M, c\]"),
+        (torch.zeros(2, 0, 1), np.array([2]), None, "values has shape"),
+        (torch.zeros(2, 1, 1), np.array([2]), torch.ones(2), r"steps has shape \(2,\), expected \(2, 1\)"),
+    ],
+)
+def test_fields_that_do_not_fit_are_named(values, sizes, steps, words):
+    with pytest.raises(ValueError, match=words):
+        gml.pairwise_distances(gml.Curves(values, sizes, steps))
 
 
 def test_bad_choices(rng):
@@ -65,3 +101,12 @@ def test_bad_choices(rng):
         gml.as_curves(x, ties="optimal")
     with pytest.raises(ValueError, match="canonical axes"):
         gml.as_curves(x, projections=np.eye(2))
+
+
+def test_curves_on_a_device_are_those_of_the_cpu(rng, device):
+    clouds = [make_cloud(rng, int(n), 3, "grid").astype(np.float32) for n in rng.integers(1, 100, 30)]
+    here, there = gml.as_curves(clouds), gml.as_curves(clouds, device=device)
+    assert there.device.type == device
+    np.testing.assert_array_equal(there.values.cpu().numpy(), here.values.numpy())
+    chosen = rng.permutation(30)[:11]
+    np.testing.assert_array_equal(there[chosen].values.cpu().numpy(), here[chosen].values.numpy())

@@ -64,9 +64,14 @@ def test_sides_on_two_devices_are_an_error(rng):
     assert gml.pairwise_distances(curves.to("cuda")).device.type == "cuda"
 
 
+def test_a_flag_from_the_device(device):
+    for answer in (True, False):
+        assert devices.DeviceFlag(torch.tensor(answer, device=device)).get() is answer
+
+
 @NEEDS_CUDA
 def test_tf32_only_by_name():
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(0)
     clouds = [make_cloud(rng, int(n), 5).astype(np.float32) for n in rng.integers(3, 40, 60)]
     exact = gml.pairwise_distances([x.astype(float) for x in clouds])
     kept = torch.get_float32_matmul_precision()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport import distances
+from graph_metric_learn.transport import distances, plans
 from graph_metric_learn.transport.directions import sphere
 from graph_metric_learn.transport.reference import rpw_quadratic, rpw_sequential
 from helpers import KINDS, cloud_lists, make_cloud, make_weights, rpw_by_definition
@@ -205,6 +205,6 @@ def test_bad_input_gets_one_clear_error(arguments, options, words):
 
 
 def test_a_plan_too_large_to_hold_is_refused(monkeypatch):
-    monkeypatch.setattr(distances, "_LARGEST_PLAN", 10)
+    monkeypatch.setattr(plans, "_LARGEST_PLAN", 10)
     with pytest.raises(ValueError, match="call without log=True"):
         gml.rpw_distance(np.ones((4, 1)), np.ones((4, 1)), log=True)

@@ -44,3 +44,34 @@ def test_gradient_by_finite_differences(rng, weighted):
         return grids.cell_averages(gml.as_curves(list(inputs[:2]), weights=masses), 4)
 
     assert torch.autograd.gradcheck(averages, (*clouds, *weights))
+
+
+def test_averages_on_a_device_are_those_of_the_cpu(rng, device):
+    clouds = [make_cloud(rng, int(n), 3, "grid").astype(np.float32) for n in rng.integers(1, 100, 30)]
+    for n in (1, 7, 16, 130):
+        got = grids.cell_averages(gml.as_curves(clouds, device=device), n)
+        np.testing.assert_allclose(got.cpu().numpy(), grids.cell_averages(gml.as_curves(clouds), n).numpy(), atol=1e-5)
+
+
+def test_triton_is_for_gpus_only():
+    assert not grids.has_kernels(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_samples_are_values_at_the_middles_of_the_cells(rng, weighted, n):
+    clouds = [make_cloud(rng, m, 2) for m in (1, 5, 4)]
+    weights = make_weights(rng, clouds) if weighted else [np.full(len(x), 1 / len(x)) for x in clouds]
+    samples = grids.cell_samples(gml.as_curves(clouds, weights=weights), n)
+    for g, x in enumerate(clouds):
+        for k, e in enumerate(np.eye(2)):
+            for i in range(n):
+                wanted = curve_at(x, weights[g], e, (i + 0.5) / n + 1e-12)  # a step begins where the one before ends
+                np.testing.assert_array_equal(samples[g, i, k].numpy(), wanted)
+
+
+def test_running_sums(rng):
+    values = rng.normal(size=(6, 2, 3)).astype(np.float32)
+    sums = grids.running_sums(torch.from_numpy(values))
+    wanted = np.concatenate([np.zeros((1, 2, 3)), np.cumsum(values.astype(float), axis=0)])
+    np.testing.assert_allclose(sums.numpy(), wanted, atol=1e-14)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from graph_metric_learn.transport.measures import as_measures
+from graph_metric_learn.transport.measures import as_measures, in_common
 
 
 def test_points_are_stored_one_after_the_other(rng):
@@ -70,3 +70,23 @@ def test_uniform_weights_are_recognised():
 def test_bad_input_gets_one_clear_error(clouds, weights, words):
     with pytest.raises(ValueError, match=words):
         as_measures(clouds, weights)
+
+
+def test_two_sides_get_the_larger_type():
+    single, double = as_measures([np.zeros((2, 2), np.float32)]), as_measures([np.zeros((3, 2))])
+    for pair in ((single, double), (double, single)):
+        assert {side.points.dtype for side in in_common(*pair, "one", "other")} == {torch.float64}
+    same = in_common(single, single, "one", "other")
+    assert same[0] is same[1] is single
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ([np.zeros((2, 3))], "one has points in dimension 2, other in dimension 3"),
+        ([torch.zeros(2, 2)], "one and other must both be NumPy arrays or both be torch tensors"),
+    ],
+)
+def test_two_sides_that_do_not_fit_are_named(other, words):
+    with pytest.raises(ValueError, match=words):
+        in_common(as_measures([np.zeros((2, 2))]), as_measures(other), "one", "other")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import graph_metric_learn as gml
 from graph_metric_learn.transport import pairwise
-from graph_metric_learn.transport.engines import allpairs
+from graph_metric_learn.transport.engines import products, walked
 from helpers import KINDS, cloud_lists, make_cloud, make_weights
 
 ONE = {"rpw": gml.rpw_distance, "pw": gml.pw_distance, "sw": gml.sw_distance}
@@ -54,8 +54,8 @@ def test_blocks_pieces_and_files_make_the_same_matrix(rng, block, engine, monkey
     clouds = [make_cloud(rng, int(n), 2, "relu") for n in rng.integers(1, 9, 13)]
     others = [make_cloud(rng, int(n), 2, "relu") for n in rng.integers(1, 9, 6)]
     whole, rectangle = gml.pairwise_distances(clouds), gml.pairwise_distances(clouds, others)
-    monkeypatch.setattr(allpairs, "_AVERAGES", block)
-    monkeypatch.setattr(allpairs, "_PAIRS", block)
+    monkeypatch.setattr(products, "_AVERAGES", block)
+    monkeypatch.setattr(walked, "_PAIRS", block)
     monkeypatch.setattr(pairwise, "BLOCK_BYTES", block)
     np.testing.assert_allclose(gml.pairwise_distances(clouds), whole, atol=1e-12)
     for other, wanted in ((None, whole), (others, rectangle)):

@@ -58,3 +58,26 @@ def test_points_without_mass_do_not_count(rng):
     assert with_zeros == pytest.approx(gml.rpw_distance(x[a > 0], y, a=a[a > 0]), rel=1e-12)
     tensors = [torch.from_numpy(z).requires_grad_() for z in (x, y)]
     assert gml.rpw_distance(*tensors, a=torch.from_numpy(a)).item() == pytest.approx(with_zeros, rel=1e-12)
+
+
+def test_walks_listed_on_the_device(rng, device, monkeypatch):
+    monkeypatch.setattr(walks, "_CHUNK", 1000)
+    curves = gml.as_curves([make_cloud(rng, int(n), 3, "relu").astype(np.float32) for n in rng.integers(1, 30, 12)])
+    first, second = rng.integers(0, 12, (2, 50))
+    wanted = walks.walk_pairs(curves, curves, first, second)
+    there = curves.to(device)
+    got = walks.walk_uniform(there, there, *(torch.from_numpy(side).to(device) for side in (first, second)))
+    np.testing.assert_allclose(got.cpu().numpy(), wanted.numpy(), rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_those_of_listed_pairs(rng, count, weighted):
+    clouds = [make_cloud(rng, int(n), 3, "relu") for n in rng.integers(1, 12, 9)]
+    curves = gml.as_curves(clouds, weights=make_weights(rng, clouds) if weighted else None)
+    first, second = np.indices((9, 9)).reshape(2, -1)
+    wanted = walks.walk_pairs(curves, curves, first, second).view(9, 9).numpy()
+    rows, out = np.arange(9)[-count:], np.zeros((9, 9))
+    walks.walk_rows(curves, curves, rows, out)
+    np.testing.assert_allclose(out[rows], wanted[rows], rtol=1e-12)
+    assert (np.delete(out, rows, axis=0) == 0).all()

@@ -1,4 +1,4 @@
-"""Curves: what a measure becomes when it is walked through along a set of directions.
+"""Curves: measures embedded as step functions, by walking through their points along a set of directions.
 
 For a direction θ, walk through the points of μ in increasing order of <x, θ>, spending the time a_i at each point. That
 is a step function Φ_θ(μ): [0, 1) → R^c. The monotone plan between μ and ν along θ pairs the two walks at equal times:
@@ -6,12 +6,12 @@ is a step function Φ_θ(μ): [0, 1) → R^c. The monotone plan between μ and �
     d²(μ, ν) = mean over θ of ∫ |Φ_θ(μ)(t) − Φ_θ(ν)(t)|² dt
 
 is RPW2² (canonical axes, the whole point carried), PW2² (directions on the sphere, the whole point carried) or SW2²
-(directions on the sphere, only <x, θ> carried). The sort happens here, once per measure; all else is an L2 distance.
+(directions on the sphere, only <x, θ> carried). Sorting happens here, once per measure; the rest is an L2 distance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,8 +21,10 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import concatenated_ranges, offsets
+from .._core.validation import one_of
 from .devices import chosen_device, resolve_device
 from .directions import check_projections, project, sphere
+from .embedded import Embedded, check_values
 from .measures import Measures, as_measures
 from .ordering import check_ties, sort_orders
 
@@ -30,13 +32,13 @@ METRICS = ("rpw", "pw", "sw")
 
 
 @dataclass(frozen=True)
-class Curves:
-    """G step functions for each of M directions, stored one after the other.
+class Curves(Embedded):
+    """G measures, each as one step function per direction, M of them, stored one after the other.
 
     Attributes
     ----------
     values : Tensor [S, M, c]
-        The value of each step; curve g has the rows offsets[g] … offsets[g + 1] - 1.
+        The value of each step, float32 or float64; curve g has the rows offsets[g] … offsets[g + 1] - 1.
     sizes : ndarray [G]
         How many steps each curve has.
     steps : Tensor [S, M] or None
@@ -50,11 +52,22 @@ class Curves:
     steps: Tensor | None = None
     numpy: bool = False
 
+    kind = "curves"
+
+    def __post_init__(self) -> None:
+        check_values(self.values, 3, "[S, M, c]: steps, directions, coordinates")
+        sizes = self.sizes
+        if not isinstance(sizes, np.ndarray) or sizes.ndim != 1 or sizes.dtype.kind not in "iu":
+            raise ValueError("sizes must be a one-dimensional NumPy array of whole numbers")
+        if len(sizes) and sizes.min() < 1:
+            raise ValueError(f"sizes holds {sizes.min()}: every curve has at least one step")
+        if sizes.sum() != len(self.values):
+            raise ValueError(f"sizes add up to {sizes.sum()}, but values has {len(self.values)} rows")
+        if self.steps is not None and self.steps.shape != self.values.shape[:2]:
+            raise ValueError(f"steps has shape {tuple(self.steps.shape)}, expected {tuple(self.values.shape[:2])}")
+
     def __len__(self) -> int:
         return len(self.sizes)
-
-    def __iter__(self) -> Iterator[Curves]:
-        return (self[g : g + 1] for g in range(len(self)))
 
     def __getitem__(self, which: int | slice | np.ndarray) -> Curves:
         """The chosen curves, by index, slice or array of indices."""
@@ -69,7 +82,7 @@ class Curves:
         return Curves(self.values[rows], self.sizes[which], steps, self.numpy)
 
     def _rows(self, which: np.ndarray) -> Tensor:
-        """Row numbers of the chosen curves, one after the other; many of them are made on the device."""
+        """Row numbers of the chosen curves, one curve after the other; made on the device that holds the values."""
         device = self.values.device
         if device.type == "cpu":
             return torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which]))
@@ -97,16 +110,16 @@ class Curves:
 
     @cached_property
     def ends(self) -> Tensor:
-        """When each step ends [S, M] in float64; the last one of each curve exactly at 1.
+        """The time at which each step ends [S, M] in float64; exactly 1 for the last step of each curve.
 
-        Added up curve by curve, so that equal curves have equal ends wherever they are stored.
+        Added up curve by curve, so that the ends of a curve do not depend on where it is stored.
         """
         device = self.values.device
         if self.steps is None:
             size = torch.as_tensor(self.sizes, device=device)[self.owners]
             start = torch.as_tensor(self.offsets, device=device)[self.owners]
-            place = torch.arange(1, len(self.values) + 1, device=device) - start
-            return (place.double() / size).unsqueeze(1).expand(-1, self.n_directions).contiguous()
+            steps_done = torch.arange(1, len(self.values) + 1, device=device) - start
+            return (steps_done.double() / size).unsqueeze(1).expand(-1, self.n_directions).contiguous()
         parts, rows = [], []
         for n in np.unique(self.sizes):
             some = np.flatnonzero(self.sizes == n)
@@ -125,9 +138,9 @@ class Curves:
         size = torch.as_tensor(self.sizes, device=self.values.device)[self.owners]
         return (1.0 / size.double()).unsqueeze(1).expand(-1, self.n_directions)
 
-    @property
-    def device(self) -> torch.device:
-        return self.values.device
+    def as_step_functions(self) -> Curves:
+        """Themselves."""
+        return self
 
     def to(self, device: Any) -> Curves:
         """The same curves on another device."""
@@ -136,18 +149,17 @@ class Curves:
 
     @property
     def wants_grad(self) -> bool:
-        """Whether somebody asks for a gradient."""
+        """Whether results must be differentiable with respect to the values or the step lengths."""
         grad = self.values.requires_grad or (self.steps is not None and self.steps.requires_grad)
         return grad and torch.is_grad_enabled()
 
     @property
     def compiled(self) -> bool:
-        """Whether the compiled kernels apply: on the CPU, and nobody asks for a gradient."""
+        """Whether the compiled kernels apply: on the CPU, without gradients."""
         return self.values.device.type == "cpu" and not self.wants_grad
 
-    @staticmethod
-    def concatenate(parts: Sequence[Curves]) -> Curves:
-        """The curves of all parts, one after the other; all with equal steps, or none."""
+    def _concatenated(self, parts: Sequence[Curves]) -> Curves:
+        """The curves of all parts; equal steps in all parts, or in none."""
         steps = [part.steps for part in parts if part.steps is not None]
         if steps and len(steps) != len(parts):
             raise ValueError("curves with equal steps and curves with steps of any length cannot be put together")
@@ -155,12 +167,13 @@ class Curves:
             torch.cat([part.values for part in parts]),
             np.concatenate([part.sizes for part in parts]),
             torch.cat(steps) if steps else None,
-            parts[0].numpy,
+            self.numpy,
         )
 
-    def wrap(self, tensor: Tensor) -> Any:
-        """A result in the kind of array the caller works with."""
-        return tensor.detach().cpu().numpy() if self.numpy else tensor
+
+def have_equal_steps(u: Curves, v: Curves | None) -> bool:
+    """Whether the steps of every curve of both sides are equal; only then do curves share a grid."""
+    return u.steps is None and (v is None or v.steps is None)
 
 
 def build_curves(measures: Measures, projections: Tensor, *, carry: str = "points", ties: str = "canonical") -> Curves:
@@ -173,7 +186,7 @@ def build_curves(measures: Measures, projections: Tensor, *, carry: str = "point
     projections : Tensor [S, M]
         Projections of all points on the directions; the points themselves for the canonical axes.
     carry : {"points", "projections"}
-        What a walk reports at each point: all of it (c = p), or its projection (c = 1).
+        The value of a curve at each point of the walk: the point (c = p), or its projection (c = 1).
     ties : {"canonical", "first"}
         See :func:`sort_orders`.
     """
@@ -187,10 +200,11 @@ def build_curves(measures: Measures, projections: Tensor, *, carry: str = "point
 
 
 def resolve(metric: str, dim: int, n_projections: int, projections: Any, seed: Any, like: Tensor) -> tuple[Any, str]:
-    """Directions [p, M] (None: the axes) and what is carried, for a metric by name."""
-    if metric not in METRICS:
-        raise ValueError(f"unknown metric={metric!r}: use one of {', '.join(map(repr, METRICS))}")
-    if metric == "rpw":
+    """Directions [p, M] (None: the canonical axes) and what curves carry, "points" or "projections", of a metric.
+
+    The directions are of the type and on the device of the tensor `like`.
+    """
+    if one_of("metric", metric, METRICS) == "rpw":
         if projections is not None:
             raise ValueError('metric="rpw" sorts along the canonical axes: use metric="pw" to give projections')
         return None, "points"
@@ -217,7 +231,8 @@ def as_curves(
     measures : list of arrays [n_i, p]
         Point clouds, of any sizes.
     metric : {"rpw", "pw", "sw"}
-        Canonical axes and whole points; random directions and whole points; random directions and projections.
+        "rpw": along the canonical axes, carrying the points. "pw": along random directions, carrying the points.
+        "sw": along random directions, carrying the projections.
     weights : list of arrays [n_i], optional
         Masses; uniform when None.
     n_projections, projections, seed

@@ -1,4 +1,4 @@
-"""Where numbers are computed and how exactly products are: by name, whatever happens to be set for torch as a whole."""
+"""Devices and precision by name: where to compute, and how exactly, whatever is set for torch as a whole."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._core.validation import one_of
+
 PRECISIONS = ("float32", "tf32")
-MANY = 2 * 10**10  # multiplications from which device="auto" takes a GPU that is there
+WORTH_A_GPU = 2 * 10**10  # multiplications from which device="auto" takes a GPU, if there is one
 _lock = threading.RLock()
 
 
 def resolve_device(device: Any, *, auto: str = "cpu") -> torch.device:
-    """A device by name, or a clear error; `auto` is what "auto" stands for.
+    """The device of this name, or a `ValueError`; `auto` is what "auto" stands for.
 
     >>> resolve_device("auto"), resolve_device("cpu")
     (device(type='cpu'), device(type='cpu'))
@@ -38,12 +40,12 @@ def resolve_device(device: Any, *, auto: str = "cpu") -> torch.device:
 
 
 def chosen_device(device: Any, values: Tensor, numpy: bool, work: float = 0.0) -> torch.device:
-    """Where to compute: torch tensors stay where they are, NumPy input goes where it is sent.
+    """The device to compute on: that of torch tensors, and for NumPy input the one that the caller names.
 
-    work: multiplications to be done, for device="auto".
+    work: multiplications to be done, which decide for device="auto".
     """
     if device == "auto":
-        worth = numpy and values.device.type == "cpu" and values.dtype == torch.float32 and work >= MANY
+        worth = numpy and values.device.type == "cpu" and values.dtype == torch.float32 and work >= WORTH_A_GPU
         return resolve_device("cuda") if worth and torch.cuda.is_available() else values.device
     wanted = resolve_device(device)
     if not numpy and wanted != values.device:
@@ -52,20 +54,19 @@ def chosen_device(device: Any, values: Tensor, numpy: bool, work: float = 0.0) -
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes of a CUDA device that can be had, those that torch holds in reserve too."""
+    """Bytes of a CUDA device that can be allocated, including those that torch holds in reserve."""
     spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return torch.cuda.mem_get_info(device)[0] + spare
 
 
 def check_precision(precision: str) -> str:
-    if precision not in PRECISIONS:
-        raise ValueError(f"unknown precision={precision!r}: use one of {', '.join(map(repr, PRECISIONS))}")
-    return precision
+    """The precision, if it is a known one."""
+    return one_of("precision", precision, PRECISIONS)
 
 
 @contextmanager
 def products(precision: str = "float32") -> Iterator[None]:
-    """Matrix products of float32 numbers in this precision: torch's own settings are set aside and put back.
+    """A context in which float32 matrix products have this precision; torch's settings are restored afterwards.
 
     The settings belong to the process: while one thread computes in TF32, so do the GPU products of the others.
     """
@@ -75,11 +76,11 @@ def products(precision: str = "float32") -> Iterator[None]:
         with _replaced([(backends[0], "allow_tf32", precision == "tf32")]):
             yield
         return
-    known = wanted == "ieee" and getattr(torch.backends, "fp32_precision", "none") in ("none", "ieee")
+    is_default = wanted == "ieee" and getattr(torch.backends, "fp32_precision", "none") in ("none", "ieee")
     changes = [
         (backend, "fp32_precision", value)
         for backend, value in zip(backends, (wanted, "ieee"), strict=True)
-        if not (known and backend.fp32_precision in ("none", "ieee"))
+        if not (is_default and backend.fp32_precision in ("none", "ieee"))
     ]
     with _replaced(changes):
         yield
@@ -87,7 +88,7 @@ def products(precision: str = "float32") -> Iterator[None]:
 
 @contextmanager
 def _replaced(changes: list[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Attributes set for a while; one thread at a time."""
+    """A context with (owner, attribute, value) set, restored afterwards; one thread at a time."""
     if not changes:
         yield
         return
@@ -100,3 +101,21 @@ def _replaced(changes: list[tuple[Any, str, Any]]) -> Iterator[None]:
         finally:
             for (owner, name, _), value in zip(changes, kept, strict=True):
                 setattr(owner, name, value)
+
+
+class DeviceFlag:
+    """A yes or no computed on the device, on its way to the host: `get` waits for what was queued before, not after."""
+
+    def __init__(self, flag: Tensor) -> None:
+        self._flag = flag
+        if flag.device.type == "cuda":
+            self._flag = torch.empty((), dtype=torch.bool, pin_memory=True)
+            self._flag.copy_(flag, non_blocking=True)
+            self._arrived = torch.cuda.Event()
+            self._arrived.record(torch.cuda.current_stream(flag.device))
+
+    def get(self) -> bool:
+        """The answer, once it has arrived."""
+        if self._flag.is_pinned():
+            self._arrived.synchronize()
+        return bool(self._flag)

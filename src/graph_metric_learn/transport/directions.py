@@ -1,4 +1,4 @@
-"""The directions along which clouds are sorted."""
+"""Directions along which clouds are sorted, and projections on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
     n_projections : int
         How many directions, M.
     seed : int, numpy.random.Generator or None
-        Source of randomness. None draws afresh on every call.
+        Source of randomness. None draws new ones on every call.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
 
 
 def check_projections(projections: Any, dim: int, like: Tensor) -> Tensor:
-    """The caller's directions [p, M] as a tensor of the points' type and device."""
+    """The caller's directions [p, M] as a tensor of the type and on the device of `like`."""
     given = projections if isinstance(projections, Tensor) else torch.from_numpy(np.array(projections, dtype=float))
     if given.ndim != 2 or given.shape[0] != dim or given.shape[1] == 0:
         raise ValueError(f"projections has shape {tuple(given.shape)}, expected ({dim}, M): one direction per column")
@@ -48,7 +48,7 @@ def project(points: Tensor, directions: Tensor | None) -> Tensor:
     """Projections <x, θ> of all points on all directions [S, M]; on the canonical axes when None.
 
     Added up coordinate by coordinate and not by a matrix product: a product may round a row differently depending on
-    where it stands, and the order of the points must not depend on their numbering.
+    its index, and the order of the points must not depend on their numbering.
     """
     if directions is None:
         return points

@@ -1,25 +1,27 @@
-"""Distances between two point clouds: RPW, PW and SW through one door."""
+"""Distances between two point clouds: RPW, PW and SW."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .curves import build_curves, resolve
+from .curves import build_curves
 from .directions import project
-from .measures import Array, Measures, as_measures
-from .ordering import check_ties, sort_orders
-from .solvers.ties import Entries, optimal_entries
+from .least_cost import least_costs
+from .measures import Array, Measures, as_measures, in_common
+from .options import CurveOptions
+from .ordering import TIES, check_ties
+from .plans import averaged_plan
+from .powers import power
 from .walks import walk_one
 
 _CHUNK = 2**25  # numbers of a pair's curves held at once: larger clouds are walked a few directions at a time
-_SMALL = 256  # points up to which a pair takes the short way: one compiled call for sorting and walking
-_LARGEST_PLAN = 2**30  # entries of a dense plan
+_RPW = {ties: CurveOptions(metric="rpw", ties=ties) for ties in TIES}  # made once: a whole call takes some 70 µs
+_SMALL = 256  # points per cloud up to which one compiled call sorts and walks a pair
 
 
 def rpw_distance(
@@ -48,9 +50,9 @@ def rpw_distance(
     a, b : arrays [n], [m], optional
         Masses of the points, not negative, adding up to 1. Uniform when None.
     ties : {"canonical", "optimal", "first"}
-        Which plan to take when points share a coordinate. "canonical" goes on by the other coordinates, a function of
-        the clouds alone and a metric; "optimal" takes the plan of least full cost, as in [1]_;
-        "first" goes by the order of the rows and so depends on it. Without ties they agree.
+        Which plan to take when points share a coordinate. "canonical" orders them by their other coordinates: a
+        function of the clouds alone, and a metric. "optimal" takes the plan of least full cost, as in [1]_. "first"
+        keeps the order of the rows, and so depends on it. Without ties the three agree.
     order : float
         The exponent s >= 1 of the cost.
     squared : bool
@@ -62,8 +64,8 @@ def rpw_distance(
     Returns
     -------
     distance : float of the arrays' kind and type
-        Differentiable in the points and masses when they are torch tensors that ask for it (with ties="optimal" in the
-        points only).
+        Differentiable in the points and masses if they are torch tensors that require gradients (with ties="optimal"
+        in the points only).
     log : dict
         Only if ``log``.
 
@@ -82,7 +84,7 @@ def rpw_distance(
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    return _distance("rpw", X_s, X_t, a, b, 0, None, None, ties, order, squared, log)
+    return _distance(X_s, X_t, a, b, _RPW[check_ties(ties)], order=order, squared=squared, log=log)
 
 
 def pw_distance(
@@ -115,7 +117,7 @@ def pw_distance(
     projections : array [p, M], optional
         The directions, one per column, instead of drawn ones.
     seed : int, numpy.random.Generator or None
-        For the drawn directions; None draws afresh on every call.
+        For the drawn directions; None draws new ones on every call.
 
     References
     ----------
@@ -128,7 +130,8 @@ def pw_distance(
     >>> float(gml.pw_distance(X, X + [0., 0., 2.], seed=0))
     2.0
     """
-    return _distance("pw", X_s, X_t, a, b, n_projections, projections, seed, ties, order, squared, log)
+    options = CurveOptions(metric="pw", n_projections=n_projections, projections=projections, seed=seed, ties=ties)
+    return _distance(X_s, X_t, a, b, options, order=order, squared=squared, log=log)
 
 
 def sw_distance(
@@ -162,33 +165,23 @@ def sw_distance(
     >>> float(gml.sw_distance(np.array([[0.], [1.]]), np.array([[3.], [4.]]), projections=[[1.]]))
     3.0
     """
-    return _distance("sw", X_s, X_t, a, b, n_projections, projections, seed, "canonical", order, squared, log)
+    options = CurveOptions(metric="sw", n_projections=n_projections, projections=projections, seed=seed)
+    return _distance(X_s, X_t, a, b, options, order=order, squared=squared, log=log)
 
 
 def _distance(
-    metric: str, X_s: Array, X_t: Array, a: Any, b: Any, n_projections: int, projections: Any, seed: Any,
-    ties: str, order: float, squared: bool, log: bool,
-) -> Any:  # fmt: skip
+    X_s: Array, X_t: Array, a: Any, b: Any, options: CurveOptions, *, order: float, squared: bool, log: bool
+) -> Any:
+    """What the three functions above share."""
     source, target = _pair(X_s, X_t, a, b)
     if not 1 <= order < np.inf:
         raise ValueError(f"order must be a number >= 1, got {order!r}")
-    directions, carry = resolve(metric, source.dim, n_projections, projections, seed, source.points)
-    small = _is_small(source) and _is_small(target)
-    if check_ties(ties) == "optimal":
-        costs, plan = optimal_costs(source, target, directions, float(order))
+    directions, carry = options.directions(source.dim, source.points)
+    if options.ties == "optimal":
+        costs, plan = least_costs(source, target, directions, float(order))
     else:
-        walked = [
-            _small_costs(source.points, along_s, target.points, along_t, ties, carry, order)
-            if small
-            else walk_one(
-                build_curves(source, along_s, carry=carry, ties=ties),
-                build_curves(target, along_t, carry=carry, ties=ties),
-                float(order),
-            )
-            for along_s, along_t in _direction_chunks(source, target, directions)
-        ]
-        costs = walked[0] if len(walked) == 1 else torch.cat(walked)
-        plan = _averaged_plan(source, target, directions, ties) if log else costs
+        costs = _walked_costs(source, target, directions, carry, options.ties, order)
+        plan = averaged_plan(source, target, directions, options.ties) if log else costs
     distance = power(costs.mean(), (2.0 if squared else 1.0) / order).to(source.points.dtype)
 
     result = distance.numpy()[()] if source.numpy else distance
@@ -199,51 +192,44 @@ def _distance(
     return result, {name: extra.numpy() if source.numpy else extra for name, extra in extras.items()}
 
 
+def _walked_costs(
+    source: Measures, target: Measures, directions: Tensor | None, carry: str, ties: str, order: float
+) -> Tensor:
+    """Costs of the monotone plans, one per direction [M] in float64."""
+    small = _is_small(source) and _is_small(target)
+    costs = [
+        _small_costs(source.points, along_s, target.points, along_t, ties, carry, order)
+        if small
+        else walk_one(
+            build_curves(source, along_s, carry=carry, ties=ties),
+            build_curves(target, along_t, carry=carry, ties=ties),
+            float(order),
+        )
+        for along_s, along_t in _direction_chunks(source, target, directions)
+    ]
+    return costs[0] if len(costs) == 1 else torch.cat(costs)
+
+
 def _is_small(side: Measures) -> bool:
-    """A cloud for which the passage through several calls would cost more than the work."""
+    """Whether the cloud is so small that calling several functions would take longer than the work itself."""
     points = side.points
     grad = points.requires_grad and torch.is_grad_enabled()
     return len(points) <= _SMALL and side.weights is None and points.device.type == "cpu" and not grad
 
 
 def _small_costs(x: Tensor, along_x: Tensor, y: Tensor, along_y: Tensor, ties: str, carry: str, order: float) -> Tensor:
-    from .kernels import loops as kernels
+    """As the general form, in one compiled call."""
+    from .kernels.walking import small_pair
 
     arrays = (side.detach().numpy() for side in (x, along_x, y, along_y))
-    return torch.from_numpy(kernels.small_pair(*arrays, ties == "canonical", carry == "points", order / 2))
-
-
-def power(costs: Tensor, exponent: float) -> Tensor:
-    """costs ** exponent, with gradient 0 instead of NaN where the cost is 0."""
-    if exponent == 1.0:
-        return costs
-    if not costs.requires_grad:
-        return costs**exponent
-    apart = costs > 0
-    return torch.where(apart, torch.where(apart, costs, 1.0) ** exponent, 0.0)
+    return torch.from_numpy(small_pair(*arrays, ties == "canonical", carry == "points", order / 2))
 
 
 def _pair(X_s: Array, X_t: Array, a: Any, b: Any) -> tuple[Measures, Measures]:
+    """Both clouds, checked."""
     source = as_measures([X_s], None if a is None else [a], names=["X_s"])
     target = as_measures([X_t], None if b is None else [b], names=["X_t"])
-    return agree(source, target, "X_s", "X_t")
-
-
-def agree(source: Measures, target: Measures, name: str, other: str) -> tuple[Measures, Measures]:
-    """Both sides in one dimension, kind, device and floating type, or a clear error."""
-    if source.dim != target.dim:
-        raise ValueError(f"{name} has points in dimension {source.dim}, {other} in dimension {target.dim}")
-    if source.numpy != target.numpy:
-        raise ValueError(f"{name} and {other} must both be NumPy arrays or both be torch tensors")
-    if source.points.device != target.points.device:
-        raise ValueError(f"{name} is on {source.points.device}, {other} on {target.points.device}: use one device")
-    if source.points.dtype == target.points.dtype:
-        return source, target
-    dtype = torch.promote_types(source.points.dtype, target.points.dtype)
-    return (
-        replace(source, points=source.points.to(dtype)),
-        replace(target, points=target.points.to(dtype)),
-    )
+    return in_common(source, target, "X_s", "X_t")
 
 
 def _direction_chunks(source: Measures, target: Measures, directions: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
@@ -256,67 +242,3 @@ def _direction_chunks(source: Measures, target: Measures, directions: Tensor | N
         else:
             some = directions[:, lo : lo + width]
             yield project(source.points, some), project(target.points, some)
-
-
-def _check_plan_size(n: int, m: int) -> None:
-    if n * m > _LARGEST_PLAN:
-        raise ValueError(f"a dense {n} x {m} plan would take {n * m * 8 / 2**30:.0f} GiB: call without log=True")
-
-
-def _averaged_plan(source: Measures, target: Measures, directions: Tensor | None, ties: str) -> Tensor:
-    """The plan averaged over directions [n, m]. A constant: no gradient goes through it."""
-    from .kernels import loops as kernels
-
-    n, m = len(source.points), len(target.points)
-    _check_plan_size(n, m)
-    along_s, along_t = (project(side.points.detach(), directions) for side in (source, target))
-    order_s, order_t = sort_orders(source, along_s, ties), sort_orders(target, along_t, ties)
-    plan = np.zeros((n, m))
-    uniform = source.weights is None and target.weights is None
-    for k in range(along_s.shape[1]):
-        rows, cols = order_s[:, k].cpu(), order_t[:, k].cpu()
-        if uniform:  # times in units of 1 / (n m), exact
-            i, j, mass = kernels.plan_entries(np.arange(1, n + 1) * m, np.arange(1, m + 1) * n)
-            mass = mass / (n * m)
-        else:
-            i, j, mass = kernels.plan_entries(_ends(source, rows), _ends(target, cols))
-        np.add.at(plan, (rows.numpy()[i], cols.numpy()[j]), mass)
-    return torch.from_numpy(plan / along_s.shape[1]).to(source.points)
-
-
-def _masses(side: Measures) -> Tensor:
-    if side.weights is None:
-        return torch.full((len(side.points),), 1.0 / len(side.points), dtype=torch.float64)
-    return side.weights.detach().cpu()
-
-
-def _ends(side: Measures, order: Tensor) -> np.ndarray:
-    """When each point's time is over, in the order of the walk; the last one's exactly at 1."""
-    ends = np.minimum(np.cumsum(_masses(side).numpy()[order.numpy()]), 1.0)
-    ends[-1] = 1.0
-    return ends
-
-
-def optimal_costs(source: Measures, target: Measures, directions: Tensor | None, order: float) -> tuple[Tensor, Tensor]:
-    """Costs [M] and averaged plan [n, m] of the least-cost plans."""
-    for side in (source, target):
-        if side.weights is not None and side.weights.requires_grad:
-            raise ValueError('ties="optimal" has no gradient with respect to the weights: use ties="canonical"')
-    n, m = len(source.points), len(target.points)
-    _check_plan_size(n, m)
-    x, y = (side.points.detach().double().cpu().numpy() for side in (source, target))
-    a, b = _masses(source).numpy(), _masses(target).numpy()
-    along_s, along_t = (project(side.points.detach(), directions).cpu().numpy() for side in (source, target))
-    plan, costs = np.zeros((n, m)), []
-    for k in range(along_s.shape[1]):
-        entries = optimal_entries(x, y, a, b, along_s[:, k], along_t[:, k], order)
-        np.add.at(plan, (entries.source, entries.target), entries.mass)
-        costs.append(_plan_cost(source.points, target.points, entries, order))
-    return torch.stack(costs), torch.from_numpy(plan / along_s.shape[1]).to(source.points)
-
-
-def _plan_cost(x: Tensor, y: Tensor, entries: Entries, order: float) -> Tensor:
-    """Σ π |x − y|^order, differentiable in the points (the plan stays put while they move a little)."""
-    i, j = (torch.from_numpy(side).to(x.device) for side in (entries.source, entries.target))
-    gaps = (x[i] - y[j]).square().sum(1).double()
-    return torch.dot(torch.from_numpy(entries.mass).to(x.device), power(gaps, order / 2))

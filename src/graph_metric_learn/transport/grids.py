@@ -1,4 +1,13 @@
-"""Means of curves on the cells of a regular grid: an orthogonal projection in L2, hence never longer than the curve."""
+"""Curves on the cells of a regular grid: averages, which are an orthogonal projection in L2, and samples.
+
+Cell averages are the differences of a curve's running integral at i / n. Four twins compute them, chosen in
+`cell_averages`; a fifth, in the training of SGML, makes those of a whole batch on all its grids at once.
+
+1. `kernels.averages.cell_averages`, compiled: CPU, no gradients, equal steps.
+2. `kernels.averages.cell_averages_weighted`, compiled: CPU, no gradients, steps of any length.
+3. `kernels.triton_averages`, Triton: GPUs, no gradients, equal steps.
+4. `_cell_averages_torch`, torch: gradients, steps of any length on GPUs, and GPUs without Triton.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +19,22 @@ from .curves import Curves
 
 
 def cell_averages(curves: Curves, n: int) -> Tensor:
-    """Means of each curve on n equal cells [G, n, M, c].
+    """Means of each curve on n equal cells [G, n, M, c], by the twin that fits the curves.
 
     A curve of n equal steps is its own average. Exact up to rounding; differentiable in the values and step lengths.
     """
     G, (_, M, c) = len(curves), curves.values.shape
     if curves.steps is None and not curves.wants_grad and has_kernels(curves.values.device):
-        from .kernels import triton_averages as triton_kernels
+        from .kernels import triton_averages
 
         out = curves.values.new_empty(G, n * M * c)
         starts, sizes = (torch.from_numpy(x).to(out.device) for x in (curves.offsets[:-1], curves.sizes))
         flat = curves.values.detach().reshape(-1, M * c)
-        triton_kernels.cell_averages(flat, starts, sizes, int(curves.sizes.max()), n, out)
+        triton_averages.cell_averages(flat, starts, sizes, int(curves.sizes.max()), n, out)
         return out.view(G, n, M, c)
     if not curves.compiled:
         return _cell_averages_torch(curves, n)
-    from .kernels import loops as kernels
+    from .kernels import averages as kernels
 
     values = curves.values.detach().contiguous().numpy()
     if curves.steps is None:
@@ -37,19 +46,36 @@ def cell_averages(curves: Curves, n: int) -> Tensor:
     return torch.from_numpy(averages).view(G, n, M, c)
 
 
+def cell_samples(curves: Curves, n: int) -> Tensor:
+    """Values of each curve at the middles of n equal cells [G, n, M, c]."""
+    device = curves.values.device
+    G, M = len(curves), curves.n_directions
+    direction = torch.arange(M, device=device)
+    if curves.steps is None:  # floor((i + 1/2) m / n), in whole numbers
+        place = (2 * np.arange(n)[None] + 1) * curves.sizes[:, None] // (2 * n)
+        return curves.values[torch.from_numpy(place + curves.offsets[:-1, None]).to(device)]
+    times = (torch.arange(n, dtype=torch.float64, device=device) + 0.5) / n
+    shifted = (curves.ends.detach() + curves.owners.unsqueeze(1)).T.contiguous()
+    wanted = (torch.arange(G, device=device).unsqueeze(1) + times).view(1, -1).expand(M, -1).contiguous()
+    row = torch.searchsorted(shifted, wanted, right=True).T.view(G, n, M)
+    row = torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
+    return curves.values[row, direction]
+
+
 def has_kernels(device: torch.device) -> bool:
-    """Whether Triton can compile for this device; without it torch does the same, some times slower."""
+    """Whether Triton can compile for this device; without it torch does the same, several times slower."""
     if device.type != "cuda":
         return False
-    from .kernels import triton_averages as triton_kernels
+    from .kernels import triton_averages
 
-    return triton_kernels.triton is not None
+    return triton_averages.triton is not None
 
 
 def running_sums(values: Tensor) -> Tensor:
-    """Sums of the rows before each row, and of all [S + 1, …] in float64.
+    """Cumulated sums of the rows, from 0 to the sum of all rows [S + 1, …] in float64.
 
-    Along the last dimension, where a scan is as fast as a copy; along the first it is hundreds of times slower on GPUs.
+    Computed along the last dimension, where a scan is as fast as a copy; along the first it is hundreds of times slower
+    on GPUs.
     """
     flat = values.double().flatten(1).T.contiguous()
     sums = torch.cat([flat.new_zeros(len(flat), 1), flat.cumsum(1)], 1)
@@ -57,20 +83,20 @@ def running_sums(values: Tensor) -> Tensor:
 
 
 def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
-    """Differences of the running integral, in float64: it is linear inside a step."""
+    """Twin 4: differences of the running integral, in float64; the integral is linear inside a step."""
     G, M = len(curves), curves.n_directions
     device = curves.values.device
     grid = torch.arange(1, n + 1, dtype=torch.float64, device=device) / n
     ends = curves.ends if curves.steps is not None else curves.ends[:, :1]
     columns = ends.shape[1]
-    # curve g lives on the time interval (g, g + 1], so one search serves all curves
+    # the times of curve g are shifted to (g, g + 1], so that one search serves all curves
     shifted = (ends.detach() + curves.owners.unsqueeze(1)).T.contiguous()
     wanted = (torch.arange(G, device=device).unsqueeze(1) + grid).view(1, -1).expand(columns, -1).contiguous()
     row = torch.searchsorted(shifted, wanted).T.view(G, n, columns)
     row = torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
-    integral = running_sums(curves.values.double() * curves.lengths.unsqueeze(2))  # over all curves at once
+    integral = running_sums(curves.values.double() * curves.lengths.unsqueeze(2))  # through all curves
     direction, column = torch.arange(M, device=device), torch.arange(columns, device=device)
-    missing = (ends[row, column] - grid.view(1, n, 1)).unsqueeze(3)  # of the step under way at each grid time
-    at = integral[row + 1, direction] - missing * curves.values[row, direction]
+    left = (ends[row, column] - grid.view(1, n, 1)).unsqueeze(3)  # time left in the step at each grid time
+    at = integral[row + 1, direction] - left * curves.values[row, direction]
     start = integral[torch.as_tensor(curves.offsets[:-1], device=device)].unsqueeze(1)
     return (torch.cat([start, at], 1).diff(dim=1) * n).to(curves.values.dtype)

@@ -1,31 +1,34 @@
-"""Means of measures in closed form: distances are L2 between curves, so the mean of curves is the Fréchet mean."""
+"""Means of embedded measures in closed form: distances are L2 distances, so the pointwise mean is the Fréchet mean."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from .curves import Curves
+from .embedded import Kind
+from .points import Vectors
 
 
-def mean_curve(curves: Curves, weights: Any = None) -> Curves:
+def mean_curve(curves: Kind, weights: Any = None) -> Kind:
     r"""The curve with the least mean squared distance to the given ones: their pointwise mean.
 
     .. math:: \bar\Phi = \sum_g w_g \Phi_g = \arg\min_\Psi \sum_g w_g \|\Phi_g - \Psi\|^2
 
     Parameters
     ----------
-    curves : Curves
+    curves : Curves or Vectors
         What to average.
     weights : array [G], optional
-        Shares w_g, not negative, adding up to 1; equal when None.
+        Weights w_g, not negative, adding up to 1; equal when None.
 
     Returns
     -------
-    Curves
-        One curve. Its steps end wherever a step of any of the curves ends, so it is exact; in general no cloud has it.
+    Curves or Vectors
+        One item of the kind that was given. A mean of curves is exact: its steps end wherever a step of any of the
+        curves ends. In general it is the curve of no cloud.
 
     Examples
     --------
@@ -35,6 +38,11 @@ def mean_curve(curves: Curves, weights: Any = None) -> Curves:
     >>> gml.pairwise_distances(mean, walked)
     array([[2., 2.]])
     """
+    mean = _mean(curves.as_step_functions(), weights)
+    return cast(Kind, Vectors(mean.values[:, 0], curves.numpy) if isinstance(curves, Vectors) else mean)
+
+
+def _mean(curves: Curves, weights: Any) -> Curves:
     G, M = len(curves), curves.n_directions
     device = curves.values.device
     if weights is None:
@@ -49,7 +57,7 @@ def mean_curve(curves: Curves, weights: Any = None) -> Curves:
     else:
         times = curves.ends.detach().sort(dim=0).values
     steps = times.diff(dim=0, prepend=torch.zeros_like(times[:1]))
-    middles = times - steps / 2  # inside the steps, away from rounding at their ends
+    middles = times - steps / 2  # inside the steps, where rounding of the ends does not matter
     direction = torch.arange(M, device=device)
     total = torch.zeros(len(times), M, curves.values.shape[2], dtype=torch.float64, device=device)
     ends_of = curves.ends.detach() if curves.steps is not None else curves.ends[:, :1]
@@ -63,6 +71,6 @@ def mean_curve(curves: Curves, weights: Any = None) -> Curves:
 
 
 def _common_ends(sizes: np.ndarray) -> np.ndarray:
-    """All i / n for the given n, without the near-equal doubles that rounding makes."""
+    """All i / n for the given n, without the nearly equal duplicates that rounding makes."""
     ends = np.sort(np.concatenate([np.arange(1, n + 1) / n for n in sizes]))
     return np.append(ends[:-1][np.diff(ends) > 1e-13], 1.0)

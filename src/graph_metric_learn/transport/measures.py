@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .._core.ragged import offsets
 
-Array = Any  # a NumPy array or a torch tensor; what goes in decides what comes out
+Array = Any  # a NumPy array or a torch tensor; results are of the kind that was given
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Measures:
     points : Tensor [S, p]
         All points, S = sum of the sizes.
     sizes : ndarray [G]
-        How many points each measure has. Always in host memory: the structure is known without asking the device.
+        How many points each measure has. Always in host memory, so that reading it never waits for a device.
     weights : Tensor [S] or None
         Masses, adding up to 1 in each measure; None when every point of a measure has the same mass.
     numpy : bool
@@ -53,7 +53,7 @@ class Measures:
 def as_measures(
     clouds: Sequence[Array] | Array, weights: Sequence[Array] | None = None, *, names: Sequence[str] | None = None
 ) -> Measures:
-    """Checks a list of (n_i, p) arrays and puts them into one `Measures`.
+    """Checks a list of (n_i, p) arrays and stores them as one `Measures`.
 
     Parameters
     ----------
@@ -96,6 +96,26 @@ def as_measures(
     return Measures(points, sizes, masses, numpy=not as_torch)
 
 
+def in_common(source: Measures, target: Measures, name: str, other: str) -> tuple[Measures, Measures]:
+    """Both sides in the larger of their two floating types; a `ValueError` if dimension, kind or device differ.
+
+    name, other: what error messages call the two sides.
+    """
+    if source.dim != target.dim:
+        raise ValueError(f"{name} has points in dimension {source.dim}, {other} in dimension {target.dim}")
+    if source.numpy != target.numpy:
+        raise ValueError(f"{name} and {other} must both be NumPy arrays or both be torch tensors")
+    if source.points.device != target.points.device:
+        raise ValueError(f"{name} is on {source.points.device}, {other} on {target.points.device}: use one device")
+    if source.points.dtype == target.points.dtype:
+        return source, target
+    dtype = torch.promote_types(source.points.dtype, target.points.dtype)
+    return (
+        replace(source, points=source.points.to(dtype)),
+        replace(target, points=target.points.to(dtype)),
+    )
+
+
 def _checked(array: Array, i: int, name: Any, as_torch: bool) -> Array:
     """One cloud as a two-dimensional array of numbers, or a clear error."""
     if not isinstance(array, (np.ndarray, Tensor)):
@@ -118,7 +138,7 @@ def _checked(array: Array, i: int, name: Any, as_torch: bool) -> Array:
 
 
 def _concatenate_numpy(arrays: list[np.ndarray]) -> Tensor:
-    """One tensor, float32 or float64; no copy of a lone cloud that torch can share."""
+    """All rows as one tensor, float32 or float64; a single cloud is not copied if torch can share its memory."""
     points = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     if points.dtype not in (np.float32, np.float64):
         points = points.astype(np.float32 if points.dtype == np.float16 else np.float64)
@@ -128,6 +148,7 @@ def _concatenate_numpy(arrays: list[np.ndarray]) -> Tensor:
 
 
 def _concatenate_torch(arrays: list[Tensor]) -> Tensor:
+    """All rows as one contiguous tensor, float32 or float64."""
     dtype = arrays[0].dtype
     for x in arrays[1:]:
         dtype = torch.promote_types(dtype, x.dtype)
@@ -138,7 +159,7 @@ def _concatenate_torch(arrays: list[Tensor]) -> Tensor:
 
 
 def _as_weights(weights: Sequence[Array], sizes: np.ndarray, points: Tensor, name: Any) -> Tensor | None:
-    """Masses of all points [S] in float64; None where they turn out to be uniform."""
+    """Masses of all points [S] in float64; None if they are uniform in every measure."""
     if len(weights) != len(sizes):
         raise ValueError(f"{len(weights)} weight vectors for {len(sizes)} measures: give one for each")
     checked, uniform = [], True

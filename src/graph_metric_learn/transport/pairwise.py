@@ -1,32 +1,30 @@
-"""Distances between many measures: the whole matrix, its rows block by block, or the nearest only."""
+"""Distances between many measures: the whole matrix, block by block, or only the nearest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from .._core.ragged import offsets
-from .curves import METRICS, Curves, build_curves, resolve
-from .devices import check_precision, chosen_device
-from .directions import project
-from .distances import agree, optimal_costs, power
-from .engines.allpairs import fill, nearest, pair_bar, pair_blocks, row_blocks, squared_distances
-from .measures import Array, Measures, as_measures
-from .ordering import check_ties
+from .curves import Curves
+from .embedded import Embedded
+from .engines.allpairs import fill, nearest, pair_blocks, row_blocks, squared_distances
+from .least_cost import least_cost_distances
+from .measures import Array
+from .options import PairOptions, check_out
+from .powers import distances_from_squares
+from .sides import both_sides
 
-BLOCK_BYTES = 2**28  # 256 MiB
-_CUDA_BLOCK_BYTES = 2**31  # products fill a GPU only if there are many rows
+BLOCK_BYTES = 2**28  # of a block on a CPU: 256 MiB
+_CUDA_BLOCK_BYTES = 2**31  # of a block on a GPU, which is busy only if a product has many rows
 
 
 def pairwise_distances(
-    measures: Sequence[Array] | Curves,
-    others: Sequence[Array] | Curves | None = None,
+    measures: Sequence[Array] | Embedded,
+    others: Sequence[Array] | Embedded | None = None,
     *,
     metric: str = "rpw",
     weights: Sequence[Array] | None = None,
@@ -45,10 +43,12 @@ def pairwise_distances(
 
     Parameters
     ----------
-    measures : list of arrays [n_i, p], or Curves
-        Point clouds of any sizes; or the curves of them (:func:`as_curves`), which are then not sorted again.
-    others : list of arrays [m_j, p] or Curves, optional
-        The other side. Without it, distances within `measures`: exactly symmetric, exactly 0 on the diagonal.
+    measures : list of arrays [n_i, p], or Curves, or Vectors
+        Point clouds of any sizes; or what they are embedded as: curves (:func:`as_curves`), which are then not sorted
+        again, or vectors, whose distance is the Euclidean one.
+    others : list of arrays [m_j, p], or Curves, or Vectors, optional
+        The other side, of the same kind. Without it, distances within `measures`: exactly symmetric, exactly 0 on the
+        diagonal.
     metric : {"rpw", "pw", "sw"}
         See :func:`rpw_distance`, :func:`pw_distance`, :func:`sw_distance`.
     weights, other_weights : lists of arrays, optional
@@ -60,30 +60,30 @@ def pairwise_distances(
     squared : bool
         Return squared distances.
     out : ndarray [N, M], optional
-        Where to put the result, for instance a `numpy.memmap`: then nothing of that size need fit into memory, nor into
-        a GPU's. Copying from a GPU is fastest into pinned memory, ``torch.empty(N, M, pin_memory=True).numpy()``.
+        Where to put the result, for instance a `numpy.memmap`: then the matrix need not fit into memory, nor into a
+        GPU's. Copying from a GPU is fastest into pinned memory, ``torch.empty(N, M, pin_memory=True).numpy()``.
     device : {"auto", "cpu", "cuda", "cuda:1", …}
-        Where NumPy input is computed on; "auto" takes a GPU, if there is one, for float32 input and more work than a
-        CPU does in about a second. Torch tensors are computed on where they are: another device here is an error.
+        The device to compute NumPy input on; "auto" takes a GPU, if there is one, for float32 input and more work than
+        a CPU does in about a second. Torch tensors are computed on their own device: another one here is an error.
     precision : {"float32", "tf32"}
-        How a GPU multiplies float32 numbers. "tf32" is faster and less exact: see Notes. What is set in
-        `torch.backends` makes no difference and is left as it is. No effect on CPUs and on float64.
+        How a GPU multiplies float32 numbers. "tf32" is faster and less exact: see Notes. The settings in
+        `torch.backends` are neither used nor changed. No effect on CPUs and on float64.
     progress : bool, optional
         Progress bar. By default one is shown on a terminal when the work takes more than a few seconds.
 
     Returns
     -------
     distances : array [N, N] or [N, M]
-        NumPy or torch, float32 or float64, on the device of the input; differentiable if the input asks for it.
+        NumPy or torch, float32 or float64, on the device of the input; differentiable if the input requires gradients.
 
     Notes
     -----
     "tf32": all pairs of 100,000 graphs of NCI1's sizes took 0.09 s on an H200 instead of 0.16 s; the largest error of a
     distance was 6e-4 of the root mean square norm of the points, instead of 5e-6 (`bench gpu`).
 
-    Beside input and result, memory holds the curves (S · M · c numbers for S points in all: S · p² for "rpw") and a few
-    MiB of averages; on a GPU all averages are kept if they fit into a third of its memory. To work without the full
-    matrix, see :func:`iter_distances`, :func:`iter_pairs` and :func:`kneighbors`.
+    Besides input and result, memory holds the curves (S · M · c numbers for S points in all: S · p² for "rpw") and a
+    few MiB of averages; on a GPU all averages are kept if they fit into a third of its free memory. To work without the
+    full matrix, see :func:`iter_distances`, :func:`iter_pairs` and :func:`kneighbors`.
 
     Examples
     --------
@@ -94,27 +94,28 @@ def pairwise_distances(
            [1.414, 0.   , 1.414],
            [2.828, 1.414, 0.   ]])
     """
-    if check_ties(ties) == "optimal" and not isinstance(measures, Curves):
-        return _optimal_pairs(
-            measures, others, metric, weights, other_weights, n_projections, projections, seed, squared, out, progress
-        )
-    check_precision(precision)
-    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, device)
+    options = PairOptions(
+        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
+        other_weights=other_weights, device=device, precision=precision, progress=progress,
+    )  # fmt: skip
+    if ties == "optimal" and not isinstance(measures, Embedded) and not isinstance(others, Embedded):
+        return least_cost_distances(measures, others, options, squared=squared, out=out)
+    u, v = both_sides(measures, others, options)
     shape = (len(u), len(u if v is None else v))
     if out is not None:
-        _check_out(out, shape)
+        check_out(out, shape)
     elif u.numpy and u.device.type != "cpu":  # copied to the host while it is computed
         out = np.empty(shape, np.float64 if u.values.dtype == torch.float64 else np.float32)
     if out is not None:
-        finish = partial(_finished, squared=squared)
+        finish = partial(distances_from_squares, squared=squared)
         fill(u, v, out, finish, _block_bytes(None, u), precision=precision, progress=progress)
         return out
-    return u.wrap(_finished(squared_distances(u, v, precision=precision, progress=progress), squared))
+    return u.wrap(distances_from_squares(squared_distances(u, v, precision=precision, progress=progress), squared))
 
 
 def iter_distances(
-    measures: Sequence[Array] | Curves,
-    others: Sequence[Array] | Curves | None = None,
+    measures: Sequence[Array] | Embedded,
+    others: Sequence[Array] | Embedded | None = None,
     *,
     metric: str = "rpw",
     weights: Sequence[Array] | None = None,
@@ -138,13 +139,13 @@ def iter_distances(
     block_bytes : int, optional
         Upper bound for the size of a block (at least one row); 256 MiB on a CPU, 2 GiB on a GPU.
     device, precision, progress
-        See :func:`pairwise_distances`. On a GPU blocks are computed ahead: up to three times
-        `block_bytes` are under way while the caller holds one.
+        See :func:`pairwise_distances`. On a GPU later blocks are computed while the caller uses one: they take up to
+        three times `block_bytes`.
 
     Yields
     ------
     rows : ndarray [R]
-        Which rows of the matrix these are. Rows come in order of size, not of index: it saves most of the work.
+        Indices of these rows. Rows come in order of size, not of index, which saves most of the work.
     block : array [R, M]
         Their distances to all others, in the order of `others`.
 
@@ -157,16 +158,19 @@ def iter_distances(
     [0 2] (2, 3)
     [1] (1, 3)
     """
-    check_precision(precision)
-    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, device)
+    options = PairOptions(
+        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
+        other_weights=other_weights, device=device, precision=precision, progress=progress,
+    )  # fmt: skip
+    u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
     for rows, block in row_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, u.wrap(_finished(block, squared))
+        yield rows, u.wrap(distances_from_squares(block, squared))
 
 
 def iter_pairs(
-    measures: Sequence[Array] | Curves,
-    others: Sequence[Array] | Curves | None = None,
+    measures: Sequence[Array] | Embedded,
+    others: Sequence[Array] | Embedded | None = None,
     *,
     metric: str = "rpw",
     weights: Sequence[Array] | None = None,
@@ -181,7 +185,7 @@ def iter_pairs(
     precision: str = "float32",
     progress: bool | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
-    """The distances of all pairs, each pair once, block by block: the fastest way through them all.
+    """The distances of all pairs, each pair once, block by block: the fastest way to see them all.
 
     Parameters
     ----------
@@ -193,8 +197,8 @@ def iter_pairs(
     Yields
     ------
     rows, cols : ndarrays [R], [C]
-        Which measures, and which others. Without others, cols begins with rows and goes on with measures that are not
-        among the rows of any block before: a pair is in one block only (two of its rows are there both ways).
+        Indices of measures and of others. Without others, cols begins with rows and goes on with measures that are not
+        rows of an earlier block: a pair is in one block only (a pair of two rows of the block is there both ways).
     block : array [R, C]
         Their distances.
 
@@ -207,16 +211,19 @@ def iter_pairs(
     [0 2] [0 2 1] (2, 3)
     [1] [1] (1, 1)
     """
-    check_precision(precision)
-    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, device)
+    options = PairOptions(
+        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
+        other_weights=other_weights, device=device, precision=precision, progress=progress,
+    )  # fmt: skip
+    u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
     for rows, cols, block in pair_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, cols, u.wrap(_finished(block, squared))
+        yield rows, cols, u.wrap(distances_from_squares(block, squared))
 
 
 def kneighbors(
-    measures: Sequence[Array] | Curves,
-    others: Sequence[Array] | Curves | None = None,
+    measures: Sequence[Array] | Embedded,
+    others: Sequence[Array] | Embedded | None = None,
     *,
     n_neighbors: int = 5,
     metric: str = "rpw",
@@ -237,8 +244,8 @@ def kneighbors(
     ----------
     measures, metric, weights, other_weights, n_projections, projections, seed, ties
         See :func:`pairwise_distances`.
-    others : list of arrays or Curves, optional
-        Where to look for neighbours. Without it, among the measures themselves, each one's own self left out.
+    others : list of arrays, or Curves, or Vectors, optional
+        Where to look for neighbours. Without it, among the measures themselves, leaving out each measure itself.
     n_neighbors : int
         How many.
     block_bytes, device, precision, progress
@@ -247,7 +254,7 @@ def kneighbors(
     Returns
     -------
     distances, indices : arrays [N, n_neighbors]
-        In increasing order; equally near ones by index.
+        In increasing order of distance; equal distances by index.
 
     Examples
     --------
@@ -259,130 +266,23 @@ def kneighbors(
            [0],
            [1]])
     """
-    check_precision(precision)
-    u, v = _both_sides(measures, others, metric, weights, other_weights, n_projections, projections, seed, ties, device)
+    options = PairOptions(
+        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
+        other_weights=other_weights, device=device, precision=precision, progress=progress,
+    )  # fmt: skip
+    u, v = both_sides(measures, others, options)
     available = len(u) - 1 if v is None else len(v)
     if not isinstance(n_neighbors, (int, np.integer)) or not 1 <= n_neighbors <= available:
         raise ValueError(f"n_neighbors={n_neighbors}, but there are {available} measures to choose from")
     size = _block_bytes(block_bytes, u)
     squares, indices = nearest(u, v, n_neighbors, size, precision=precision, progress=progress)
-    return u.wrap(_finished(squares, squared=False)), u.wrap(indices)
-
-
-def _finished(squares: Tensor, squared: bool) -> Tensor:
-    if squared:
-        return squares
-    return power(squares, 0.5) if squares.requires_grad else squares.sqrt_()  # ours: no need for a second matrix
+    return u.wrap(distances_from_squares(squares, squared=False)), u.wrap(indices)
 
 
 def _block_bytes(given: int | None, u: Curves) -> int:
+    """The caller's block size, checked, or the default of the device."""
     if given is None:
         return BLOCK_BYTES if u.device.type == "cpu" else _CUDA_BLOCK_BYTES
     if not given > 0:
         raise ValueError(f"block_bytes must be positive, got {given!r}")
     return int(given)
-
-
-def _check_out(out: Any, shape: tuple[int, int]) -> None:
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype.kind != "f" or not out.flags.writeable:
-        raise ValueError(f"out must be a writeable NumPy array of floating-point numbers of shape {shape}")
-
-
-def _both_sides(
-    measures: Any, others: Any, metric: str, weights: Any, other_weights: Any,
-    n_projections: int, projections: Any, seed: Any, ties: str, device: Any,
-) -> tuple[Curves, Curves | None]:  # fmt: skip
-    """Curves of both sides (None: the same), along the same directions and on the device that was asked for."""
-    given = [side for side in (measures, others) if side is not None]
-    if others is None and other_weights is not None:
-        raise ValueError("other_weights were given without others")
-    if any(isinstance(side, Curves) for side in given):
-        if not all(isinstance(side, Curves) for side in given):
-            raise ValueError("give curves on both sides or clouds on both sides")
-        if ties == "optimal":
-            raise ValueError('ties="optimal" depends on both measures of a pair: give the clouds, not their curves')
-        if metric not in METRICS:
-            raise ValueError(f"unknown metric={metric!r}: use one of {', '.join(map(repr, METRICS))}")
-        if weights is not None or other_weights is not None or projections is not None:
-            raise ValueError("weights and projections are part of curves already: give them to as_curves()")
-        if others is not None and measures.values.shape[1:] != others.values.shape[1:]:
-            raise ValueError(
-                f"curves of shape {tuple(measures.values.shape[1:])} and {tuple(others.values.shape[1:])} (directions, "
-                "coordinates) cannot be compared: build both in the same way"
-            )
-        if others is not None and measures.device != others.device:
-            raise ValueError(f"curves on {measures.device} and {others.device}: move one side with .to()")
-        work = _work(measures.sizes, (measures if others is None else others).sizes, measures.values[0].numel())
-        where = chosen_device(device, measures.values, measures.numpy, work)
-        return measures.to(where), None if others is None else others.to(where)
-    if check_ties(ties) == "optimal":
-        raise ValueError('ties="optimal" is available for pairwise_distances and single pairs only')
-    u = as_measures(measures, weights)
-    v = None if others is None else as_measures(others, other_weights, names=_Names("others"))
-    if v is not None:
-        u, v = agree(u, v, "measures", "others")
-    width = u.dim * u.dim if metric == "rpw" else n_projections * (u.dim if metric == "pw" else 1)
-    where = chosen_device(device, u.points, u.numpy, _work(u.sizes, (v or u).sizes, width))
-    directions, carry = resolve(metric, u.dim, n_projections, projections, seed, u.points)
-    directions = None if directions is None else directions.to(where)
-    sides = [side.to(where) for side in (u, v) if side is not None]
-    walked = [build_curves(side, project(side.points, directions), carry=carry, ties=ties) for side in sides]
-    return walked[0], walked[1] if len(walked) == 2 else None
-
-
-def _work(sizes: np.ndarray, sizes2: np.ndarray, width: int) -> float:
-    """Multiplications of the products, about."""
-    return len(sizes) * len(sizes2) * min(sizes.mean(), sizes2.mean()) * width
-
-
-class _Names(Sequence[str]):
-    """Names for error messages, made when they are needed."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, i: Any) -> Any:
-        return f"{self.what}[{i}]"
-
-
-def _optimal_pairs(
-    measures: Any, others: Any, metric: str, weights: Any, other_weights: Any, n_projections: int, projections: Any,
-    seed: Any, squared: bool, out: np.ndarray | None, progress: bool | None,
-) -> Any:  # fmt: skip
-    """ties="optimal": one pair after the other."""
-    if metric == "sw":
-        raise ValueError('metric="sw" carries projections only, so ties make no difference: leave out ties="optimal"')
-    u = as_measures(measures, weights)
-    v = u if others is None else as_measures(others, other_weights, names=_Names("others"))
-    u, v = agree(u, v, "measures", "others")
-    directions, _ = resolve(metric, u.dim, n_projections, projections, seed, u.points)
-    sides = [list(_single_measures(side)) for side in (u, v)]
-    if out is not None:
-        _check_out(out, (len(u), len(v)))
-    with pair_bar(len(u) * len(v), progress) as bar:
-        rows: list[list[Tensor]] = []
-        for i, x in enumerate(sides[0]):
-            row = []
-            for j, y in enumerate(sides[1]):
-                bar.update()
-                if others is None and j <= i:
-                    row.append(rows[j][i] if j < i else u.points.new_zeros(()))
-                else:
-                    square = optimal_costs(x, y, directions, 2.0)[0].mean().to(u.points.dtype)
-                    row.append(_finished(square, squared))
-            rows.append(row)
-    stacked = torch.stack([torch.stack(row) for row in rows])
-    if out is None:
-        return stacked.detach().numpy() if u.numpy else stacked
-    out[:] = stacked.detach().cpu().numpy()
-    return out
-
-
-def _single_measures(measures: Measures) -> Iterator[Measures]:
-    starts = offsets(measures.sizes)
-    for g, (s, e) in enumerate(pairwise(starts)):
-        weights = None if measures.weights is None else measures.weights[s:e]
-        yield Measures(measures.points[s:e], measures.sizes[g : g + 1], weights, measures.numpy)

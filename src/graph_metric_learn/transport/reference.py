@@ -1,4 +1,4 @@
-"""The paper's two implementations of RPW2, kept plain: oracles for the tests and rivals in the benchmark."""
+"""The paper's two implementations of RPW2, kept simple: oracles in tests, and what the benchmark compares with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Walking two curves at equal times: ∫ |u − v|^order, exactly, for listed pairs. The direct form of the distance."""
+"""Walking two curves at equal times: ∫ |u − v|^order, exactly, for listed pairs. The direct form of the distance.
+
+Three twins:
+
+1. `kernels.walking`, compiled: CPU, no gradients.
+2. `_walk_torch`: gradients, any device, steps of any length.
+3. `walk_uniform`: pairs that a GPU has found, equal steps; nothing waits for the host.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +14,23 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import concatenated_ranges
-from .curves import Curves
+from .curves import Curves, have_equal_steps
+from .powers import power
 
-_FEW = 20_000  # numbers of a curve up to which one thread is faster than two
-_CHUNK = 2**25  # numbers held at once by the torch form
+_SERIAL_NUMBERS = 20_000  # numbers of a curve up to which one thread is faster than two
+_UNCOPIED_ROWS = 4  # rows up to which copying the curves into the order of the walk takes longer than it saves
+_CHUNK = 2**25  # numbers that the torch twins hold at once
 
 
 def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
     """∫ |u − v|^order for two single curves, one number per direction [M] in float64."""
     if u.compiled and v.compiled:
-        from .kernels import loops as kernels
+        from .kernels import walking
 
-        uniform = u.steps is None and v.steps is None
+        uniform = have_equal_steps(u, v)
         (values, ends), (values2, ends2) = (_by_direction(side, uniform) for side in (u, v))
         out = np.empty(u.n_directions)
-        kernels.walk_one(values, ends, values2, ends2, uniform, order / 2, out, threads=values.size > _FEW)
+        walking.walk_one(values, ends, values2, ends2, uniform, order / 2, out, threads=values.size > _SERIAL_NUMBERS)
         return torch.from_numpy(out)
     return _walk_torch(u, v, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), order)[0]
 
@@ -29,12 +38,12 @@ def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
 def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> Tensor:
     """Squared distances of the pairs (u[first[q]], v[second[q]]) [P] in float64."""
     if u.compiled and v.compiled:
-        from .kernels import loops as kernels
+        from .kernels import walking
 
-        uniform = u.steps is None and v.steps is None
+        uniform = have_equal_steps(u, v)
         sides = [(*_by_direction(side, uniform, copy=True), side.offsets) for side in (u, v)]
         out = np.empty(len(first))
-        kernels.walk_pairs(*sides[0], first, *sides[1], second, uniform, out)
+        walking.walk_pairs(*sides[0], first, *sides[1], second, uniform, out)
         return torch.from_numpy(out)
     rows = u.sizes[first] + v.sizes[second]
     chunk = np.cumsum(rows) * (u.values.shape[1] * u.values.shape[2]) // _CHUNK
@@ -46,7 +55,7 @@ def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> T
 
 
 def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
-    """As :func:`walk_pairs`, for curves of equal steps and pairs listed on the device: nothing is asked of the host."""
+    """Twin 3: as :func:`walk_pairs`, for curves of equal steps and pairs listed on the device."""
     most, most2 = int(u.sizes.max()), int(v.sizes.max())
     width = u.values.shape[1] * u.values.shape[2]
     out = torch.empty(len(first), dtype=torch.float64, device=first.device)
@@ -62,57 +71,58 @@ def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
     for some in torch.arange(len(first), device=first.device).split(max(1, _CHUNK // ((most + most2) * width))):
         i, j = first[some], second[some]
         n, m = sizes[i].unsqueeze(1), sizes2[j].unsqueeze(1)
-        # times in units of 1 / (n m), exact; those beyond the end are moved to it, where nothing lasts
+        # times in units of 1 / (n m), exact; those beyond the end are clamped to it, so that they last 0
         times = torch.cat([steps * m, steps2 * n], 1).minimum(n * m).sort(dim=1).values
         begun = torch.cat([torch.zeros_like(n), times[:, :-1]], 1)
-        met = starts[i].unsqueeze(1) + (begun // m).minimum(n - 1)
-        met2 = starts2[j].unsqueeze(1) + (begun // n).minimum(m - 1)
-        squares = (values[met] - values2[met2]).square().sum(2).double()
+        row = starts[i].unsqueeze(1) + (begun // m).minimum(n - 1)
+        row2 = starts2[j].unsqueeze(1) + (begun // n).minimum(m - 1)
+        squares = (values[row] - values2[row2]).square().sum(2).double()
         out[some] = (squares * (times - begun)).sum(1) / (n * m * u.n_directions)[:, 0]
     return out
 
 
 def walk_rows(u: Curves, v: Curves | None, rows: np.ndarray, out: np.ndarray) -> None:
-    """Squared distances of some curves of u to all of v, into those rows of out; without v, within u, both halves."""
-    from .kernels import loops as kernels
+    """Squared distances of some curves of u to all of v, into these rows of out [N, M], compiled.
 
-    uniform = u.steps is None and (v is None or v.steps is None)
-    copy = len(rows) > 4  # not worth it for few rows
+    Without v, within u: only pairs i < j are walked, and written to both places.
+    """
+    from .kernels import walking
+
+    uniform = have_equal_steps(u, v)
+    copy = len(rows) > _UNCOPIED_ROWS
     sides = [(*_by_direction(side, uniform, copy), side.offsets) for side in ((u,) if v is None else (u, v))]
-    kernels.walk_block(*sides[0], *sides[-1], rows, v is None, uniform, out)
+    walking.walk_block(*sides[0], *sides[-1], rows, v is None, uniform, out)
 
 
 def _by_direction(curves: Curves, uniform: bool, copy: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Values [M, S, c] and ends [M, S] for the kernels; copied where they are read more than once."""
+    """Values [M, S, c] and ends [M, S] for the kernels; copy: contiguous, for curves that are read more than once."""
     values = curves.values.detach().numpy().transpose(1, 0, 2)
     ends = np.empty((0, 0)) if uniform else curves.ends.detach().numpy().T
     return (np.ascontiguousarray(values), np.ascontiguousarray(ends)) if copy else (values, ends)
 
 
 def _walk_torch(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray, order: float = 2.0) -> Tensor:
-    """The listed pairs, direction by direction [P, M]: differentiable in the values and the step lengths."""
+    """Twin 2: ∫ |u − v|^order of the listed pairs, per direction [P, M], differentiable in values and step lengths."""
     device = u.values.device
     n, m = u.sizes[first], v.sizes[second]
     rows = torch.from_numpy(concatenated_ranges(u.offsets[first], n)).to(device)
     rows2 = torch.from_numpy(concatenated_ranges(v.offsets[second], m)).to(device)
-    uniform = u.steps is None and v.steps is None
+    uniform = have_equal_steps(u, v)
     if uniform and np.array_equal(n, m):
-        met, met2, counts = rows.unsqueeze(1), rows2.unsqueeze(1), n
+        at, at2, counts = rows.unsqueeze(1), rows2.unsqueeze(1), n
         lengths = torch.from_numpy(np.repeat(1.0 / n, n)).to(device).unsqueeze(1)
     else:
-        # pair q lives on the time interval (q, q + 1], so one sort and one search serve all pairs
+        # the times of pair q are shifted to (q, q + 1], so that one sort and one search serve all pairs
         columns = 1 if uniform else u.n_directions
         ends = u.ends[rows, :columns] + torch.from_numpy(np.repeat(np.arange(len(n)), n)).to(device).unsqueeze(1)
         ends2 = v.ends[rows2, :columns] + torch.from_numpy(np.repeat(np.arange(len(m)), m)).to(device).unsqueeze(1)
         times, _ = torch.cat([ends, ends2]).sort(dim=0)
         lengths = times.diff(dim=0, prepend=torch.zeros_like(times[:1]))
-        met, met2 = rows[_steps_at(ends, times)], rows2[_steps_at(ends2, times)]
+        at, at2 = rows[_steps_at(ends, times)], rows2[_steps_at(ends2, times)]
         counts = n + m
     directions = torch.arange(u.n_directions, device=device)
-    squares = (u.values[met, directions] - v.values[met2, directions]).square().sum(2).double()
-    if order != 2.0:
-        apart = squares > 0  # the root of 0 has no gradient
-        squares = torch.where(apart, torch.where(apart, squares, 1.0) ** (order / 2), 0.0)
+    squares = (u.values[at, directions] - v.values[at2, directions]).square().sum(2).double()
+    squares = power(squares, order / 2)
     pair = torch.from_numpy(np.repeat(np.arange(len(n)), counts)).to(device)
     out = torch.zeros(len(n), u.n_directions, dtype=torch.float64, device=device)
     return out.index_add(0, pair, squares * lengths)

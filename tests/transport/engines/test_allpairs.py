@@ -1,46 +1,104 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport.engines import allpairs
-from graph_metric_learn.transport.kernels import loops as kernels
+from graph_metric_learn.transport.engines import ENGINES, Engine, allpairs, choose_engine
 from helpers import make_cloud, make_weights
 
 
-def test_norms_are_distances_to_the_origin(rng):
-    clouds = [make_cloud(rng, n, 3) for n in (2, 5, 1)]
-    for weights in (None, make_weights(rng, clouds)):
-        walked = gml.as_curves(clouds, weights=weights)
-        origin = gml.as_curves([np.zeros((1, 3))])
-        wanted = gml.pairwise_distances(walked, origin, squared=True)[:, 0]
-        np.testing.assert_allclose(allpairs.squared_norms(walked).numpy(), wanted, atol=1e-12)
+class Constant(Engine):
+    """Every distance is 3; takes clouds in the plane only."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def takes(self, u, v):
+        return u.values.shape[1:] == (2, 2)
+
+    def matrix(self, u, v, run):
+        self.calls += 1
+        return torch.full((len(u), len(u if v is None else v)), 9.0, dtype=u.values.dtype)
 
 
-def test_centring_moves_both_sides_alike(rng):
-    u, v = gml.as_curves([rng.normal(size=(4, 2)) + 50]), gml.as_curves([rng.normal(size=(3, 2)) + 50])
-    u2, v2 = allpairs.centred(u, v)
-    torch.testing.assert_close(u.values - u2.values, (v.values - v2.values)[:1].expand(4, 2, 2))
-    assert abs(float(u2.values.mean())) < 1e-12
+@pytest.fixture
+def constant():
+    ENGINES["constant"] = engine = Constant()
+    yield engine
+    del ENGINES["constant"]
 
 
-def test_rows_and_columns_are_permuted_in_place(rng):
-    matrix, rows, cols = rng.normal(size=(13, 29)), rng.permutation(13), rng.permutation(29)
-    wanted = matrix[rows][:, cols]
-    kernels.permute(matrix, rows, cols)
-    np.testing.assert_array_equal(matrix, wanted)
+def test_an_engine_from_outside_is_used_end_to_end(rng, constant):
+    clouds, others = ([make_cloud(rng, n, 2) for n in sizes] for sizes in ((3, 5, 4), (2, 6)))
+    assert (gml.pairwise_distances(clouds, others) == 3.0).all()
+    assert constant.calls == 1
+    distances, indices = gml.kneighbors(clouds, others, n_neighbors=2)
+    assert (distances == 3.0).all()
+    assert indices.tolist() == [[0, 1]] * 3
+    for _, block in gml.iter_distances(clouds, block_bytes=1):
+        assert (block == 3.0).all()
+    for rows, cols, block in gml.iter_pairs(clouds, block_bytes=1):
+        assert block.shape == (len(rows), len(cols))
+        assert (block == 3.0).all()
+    assert (gml.pairwise_distances(clouds, out=np.empty((3, 3))) == 3.0).all()
+    wide = [make_cloud(rng, n, 3) for n in (3, 5, 4)]  # these it does not take
+    assert gml.pairwise_distances(wide)[0, 1] == pytest.approx(gml.rpw_distance(*wide[:2]))
 
 
-def test_the_right_half_is_mirrored(rng):
-    for n in (1, 63, 64, 65, 200):
-        matrix = rng.normal(size=(n, n))
-        wanted = np.triu(matrix, 1) + np.triu(matrix, 1).T
-        kernels.mirror(matrix)
-        np.testing.assert_array_equal(matrix, wanted)
+def test_an_engine_that_was_removed_is_not_used(rng):
+    clouds = [make_cloud(rng, n, 2) for n in (3, 5, 4)]
+    assert gml.pairwise_distances(clouds)[0, 1] == pytest.approx(gml.rpw_distance(*clouds[:2]))
+    assert list(ENGINES) == ["autograd", "tiled", "compiled", "walked"]
 
 
-def test_kernels_may_be_called_from_several_threads(rng):
-    from concurrent.futures import ThreadPoolExecutor
+def name_of(engine):
+    return next(name for name, known in ENGINES.items() if known is engine)
 
+
+def test_which_engine_is_chosen(rng, monkeypatch):
+    clouds = [make_cloud(rng, n, 2) for n in (3, 5, 4, 6, 2, 3)]
+    curves, weighted = gml.as_curves(clouds), gml.as_curves(clouds, weights=make_weights(rng, clouds))
+    grad = gml.as_curves([torch.from_numpy(x).requires_grad_() for x in clouds])
+    assert name_of(choose_engine(curves)) == name_of(choose_engine(curves, curves)) == "compiled"
+    assert name_of(choose_engine(curves[:4])) == "compiled"
+    assert name_of(choose_engine(curves[:4], curves)) == name_of(choose_engine(curves, curves[:4])) == "walked"
+    assert name_of(choose_engine(weighted)) == name_of(choose_engine(curves, weighted)) == "walked"
+    assert name_of(choose_engine(grad)) == name_of(choose_engine(curves[:1], grad)) == "autograd"
+    with torch.no_grad():
+        assert name_of(choose_engine(grad)) == "compiled"
+    monkeypatch.setattr(gml.Curves, "compiled", False)  # as on a GPU
+    assert name_of(choose_engine(curves)) == name_of(choose_engine(curves[:4], curves)) == "tiled"
+    assert name_of(choose_engine(grad)) == name_of(choose_engine(curves, grad)) == "autograd"
+    assert name_of(choose_engine(weighted)) == "walked"
+
+
+def test_no_engine_is_said(rng, monkeypatch):
+    monkeypatch.setattr(allpairs, "ENGINES", type(ENGINES)("engine"))
+    with pytest.raises(ValueError, match="none of the engines"):
+        choose_engine(gml.as_curves([make_cloud(rng, 3, 2)]))
+
+
+def test_the_engine_is_chosen_once_per_call(rng, monkeypatch):
+    real, calls = allpairs.choose_engine, []
+    monkeypatch.setattr(allpairs, "choose_engine", lambda *sides: calls.append(1) or real(*sides))
+    clouds = [make_cloud(rng, int(n), 2) for n in rng.integers(1, 9, 12)]
+    gml.pairwise_distances(clouds)
+    list(gml.iter_distances(clouds, block_bytes=1))
+    list(gml.iter_pairs(clouds, block_bytes=1))
+    gml.kneighbors(clouds, n_neighbors=2, block_bytes=1)
+    gml.pairwise_distances(clouds, out=np.empty((12, 12)))
+    assert len(calls) == 5
+
+
+def test_neighbours_of_curves_with_gradients_have_none(rng):
+    curves = gml.as_curves([torch.from_numpy(make_cloud(rng, 4, 2)).requires_grad_() for _ in range(5)])
+    squares, _ = allpairs.nearest(curves, None, 2, 10**6)
+    assert not squares.requires_grad
+
+
+def test_distances_from_several_threads(rng):
     clouds = [make_cloud(rng, int(n), 3) for n in rng.integers(1, 15, 40)]
     wanted = gml.pairwise_distances(clouds)
     with ThreadPoolExecutor(4) as pool:

@@ -1,10 +1,10 @@
 """Squared distances between curves of equal steps, tile by tile, on any device, without gradients.
 
-As in `allpairs`, a tile is made of products, one for each size. Here a row of an operand holds, beside the averages of
+As in `products`, a tile is made of one product for each size. Here a row of an operand holds, beside the averages of
 a curve on a grid, its squared norm and a one, so that the product is |u|² + |v|² − 2 <u, v> at once and no other pass
 over the tile is needed. Averages are kept from tile to tile while memory allows. Sizes are known on the host, so that
-nothing waits for the device; what has to be asked of it (are there pairs too near for the product?) is asked once per
-tile, and answered while others are under way.
+nothing waits for the device; the one question that only the device can answer (are there pairs too near for the
+product?) is asked once per tile, and answered while other tiles are computed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from torch import Tensor
 
 from ..._core.ragged import by_size, groups
 from ..curves import Curves
-from ..devices import free_memory, products
+from ..devices import DeviceFlag, free_memory, products
 from ..grids import cell_averages, has_kernels
 from ..walks import walk_uniform
+from .products import NEAR
 
-# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1e-5 of the scale of the data
-# in float32) and the pair is walked. By precision of the products and type of the curves.
-NEAR = {("float32", torch.float32): 1e-3, ("tf32", torch.float32): 1e-2, ("float32", torch.float64): 1e-6}
-_SHARE = 0.3  # of the free memory, for averages
-_HOST_BYTES = 2**28  # the same on the CPU
-_ROWS = 1024  # of a tile, searched for near pairs at a time
+_AVERAGES_SHARE = 0.3  # of the free memory of a GPU that averages may take
+_AVERAGES_BYTES = 2**28  # that averages may take on the CPU
+_SEARCHED_ROWS = 1024  # rows of a tile that are searched for near pairs at a time
 
 
 class Side:
@@ -35,11 +33,11 @@ class Side:
     Attributes
     ----------
     order : ndarray [G]
-        Whose curve stands at each place.
+        Index of the curve at each place.
     sizes : ndarray [G]
-        Ascending.
+        Number of steps at each place, ascending.
     norms : Tensor [G]
-        |u|² in float64: the mean over directions of ∫ |u|².
+        |u|² in float64: the mean over directions of ∫ |u|². The twin that never waits for the device.
     """
 
     def __init__(self, curves: Curves, parts: int) -> None:
@@ -55,12 +53,12 @@ class Side:
         sums = torch.cat([squares.new_zeros(1), squares])[self.starts].diff()
         self.norms = sums / (self.counts * curves.n_directions)
         self._norm_parts = torch.stack(_split(self.norms.to(self.values.dtype), parts), 1)
-        self._kept: dict[int, Tensor] = {}
+        self._operands: dict[int, Tensor] = {}  # by number of cells
         whole = sum((len(self.sizes) - first) * self._columns(n) for n, first, _ in groups(self.sizes))
         self._keeps_all = whole * self.values.element_size() <= _budget(device)
 
     def _columns(self, n: int) -> int:
-        """Columns of an operand: averages, parts of the norm and as many ones, filled up to a multiple of 8."""
+        """Columns of an operand: averages, parts of the norm and as many ones, padded to a multiple of 8."""
         return -(-(n * self.width + 2 * self.parts) // 8) * 8
 
     def first(self, n: int) -> int:
@@ -69,11 +67,11 @@ class Side:
 
     def right(self, n: int, where: slice | np.ndarray) -> Tensor:
         """Operand (averages on n cells, |v|², 1) of the curves at some places, all of at least n steps."""
-        if n not in self._kept:
+        if n not in self._operands:
             if not self._keeps_all:
-                self._kept.clear()
-            self._kept[n] = self._operand(n, self.first(n))
-        kept, first = self._kept[n], self.first(n)
+                self._operands.clear()
+            self._operands[n] = self._operand(n, self.first(n))
+        kept, first = self._operands[n], self.first(n)
         if isinstance(where, slice):
             return kept[where.start - first : where.stop - first]
         if where[-1] - where[0] + 1 == len(where):
@@ -89,13 +87,14 @@ class Side:
         return left
 
     def _operand(self, n: int, first: int) -> Tensor:
+        """The right operand on n cells of all curves from place `first` on."""
         K = n * self.width
         out = self.values.new_empty(len(self.sizes) - first, self._columns(n))
         if has_kernels(out.device):
-            from ..kernels import triton_averages as triton_kernels
+            from ..kernels import triton_averages
 
             starts, counts = self.starts[first:-1], self.counts[first:]
-            triton_kernels.cell_averages(self.values, starts, counts, int(self.sizes[-1]), n, out)
+            triton_averages.cell_averages(self.values, starts, counts, int(self.sizes[-1]), n, out)
         else:
             out[:, :K] = cell_averages(self.curves[first:], n).flatten(1)
         out[:, K : K + self.parts] = self._norm_parts[first:]
@@ -126,7 +125,10 @@ class Tiles:
         self._bounds = (1.01 * near * (1 + ratio**2) * self.rows.norms).to(u.values.dtype)
 
     def tile(self, at: np.ndarray, start: int = 0, out: Tensor | None = None) -> Tile:
-        """Rows at ascending places `at` against all columns from place `start` on; unfinished, see :class:`Tile`."""
+        """Rows at ascending places `at` against all columns from place `start` on; unfinished, see :class:`Tile`.
+
+        Within one side `start` is at most at[0]. out [R, C]: where to put the tile, optional.
+        """
         sizes, columns = self.rows.sizes[at], self.cols.sizes
         if out is None:
             out = self.rows.values.new_empty(len(at), len(columns) - start)
@@ -134,9 +136,8 @@ class Tiles:
             for n, lo, hi in groups(sizes):  # rows of n steps, columns of at least as many
                 first = max(start, self.cols.first(n))
                 self._multiply(out[lo:hi, first - start :], n, at[lo:hi], slice(first, len(columns)))
-            for m, lo, hi in groups(
-                columns[start : self.cols.first(int(sizes[-1]))]
-            ):  # columns of m steps, rows of more
+            smaller = columns[start : self.cols.first(int(sizes[-1]))]
+            for m, lo, hi in groups(smaller):  # columns of m steps, rows of more
                 above = int(np.searchsorted(sizes, m, side="right"))
                 self._multiply(out[above:, lo:hi], m, at[above:], slice(start + lo, start + hi))
         return Tile(self, at, start, out)
@@ -147,9 +148,9 @@ class Tiles:
 
 
 class Tile:
-    """A block of squared distances [R, C] on its way: `finish` repairs what the product could not give.
+    """A block of squared distances [R, C], perhaps still being computed: `finish` walks pairs too near for the product.
 
-    While unfinished, the distance of a curve to itself is infinite (where rows and columns are the same curves).
+    Where rows and columns are the same curves, the distance of a curve to itself is infinite until `set_own`.
     """
 
     def __init__(self, tiles: Tiles, at: np.ndarray, start: int, squares: Tensor) -> None:
@@ -158,17 +159,17 @@ class Tile:
         self._bounds = tiles._bounds[self.places]
         self.set_own(torch.inf)
         self._near = squares.amin(1) <= self._bounds
-        self._any = Answer(self._near.any())
+        self._any = DeviceFlag(self._near.any())
 
     def set_own(self, value: float) -> None:
-        """Puts a value where a curve meets itself; not by indexing, which would send the number and wait for it."""
+        """Sets the distance of each curve to itself; not by indexing, which would copy the number and wait for it."""
         if self.tiles.same:
             self.squares.scatter_(1, (self.places - self.start).unsqueeze(1), value)
 
     def finish(self) -> Tensor:
-        """Squared distances, near pairs walked; a curve is still infinitely far from itself."""
+        """Squared distances, near pairs walked; a curve's distance to itself is still infinite."""
         if self._any.get():
-            for some in self._near.nonzero()[:, 0].split(_ROWS):
+            for some in self._near.nonzero()[:, 0].split(_SEARCHED_ROWS):
                 a, b = (self.squares[some] <= self._bounds[some].unsqueeze(1)).nonzero(as_tuple=True)
                 rows, cols = self.tiles.rows.curves, self.tiles.cols.curves
                 walked = walk_uniform(rows, cols, self.places[some[a]], b + self.start)
@@ -176,25 +177,8 @@ class Tile:
         return self.squares
 
 
-class Answer:
-    """Yes or no from the device, on its way to the host: asking waits for what was queued before, not after."""
-
-    def __init__(self, answer: Tensor) -> None:
-        self._answer = answer
-        if answer.device.type == "cuda":
-            self._answer = torch.empty((), dtype=torch.bool, pin_memory=True)
-            self._answer.copy_(answer, non_blocking=True)
-            self._there = torch.cuda.Event()
-            self._there.record(torch.cuda.current_stream(answer.device))
-
-    def get(self) -> bool:
-        if self._answer.is_pinned():
-            self._there.synchronize()
-        return bool(self._answer)
-
-
 def _split(numbers: Tensor, parts: int) -> list[Tensor]:
-    """Numbers that add up to the given ones, all but the last short enough for TF32 (11 bits)."""
+    """Tensors that add up to the given one, all but the last exact in TF32 (11 bits)."""
     out = []
     for _ in range(parts - 1):
         out.append((numbers.view(torch.int32) & ~0x1FFF).view(torch.float32))
@@ -203,5 +187,5 @@ def _split(numbers: Tensor, parts: int) -> list[Tensor]:
 
 
 def _budget(device: torch.device) -> float:
-    """Bytes that averages may take."""
-    return _SHARE * free_memory(device) if device.type == "cuda" else _HOST_BYTES
+    """Bytes that averages may take on a device."""
+    return _AVERAGES_SHARE * free_memory(device) if device.type == "cuda" else _AVERAGES_BYTES

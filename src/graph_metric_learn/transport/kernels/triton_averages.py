@@ -1,4 +1,7 @@
-"""Kernels for CUDA devices, compiled by Triton, which comes with torch's CUDA builds. Twins: `kernels` and torch."""
+"""Means of curves on the cells of a regular grid on CUDA devices, compiled by Triton: twin 3 of those in `grids`.
+
+Triton comes with torch's CUDA builds.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from torch import Tensor
 try:
     import triton  # type: ignore[import-not-found]
     import triton.language as tl  # type: ignore[import-not-found]
-except ImportError:  # then nobody calls what is below, see `grids.has_kernels`
+except ImportError:  # then nothing below is called, see `grids.has_kernels`
     triton = tl = None
 
 _jit: Any = (lambda kernel: kernel) if triton is None else triton.jit
-_CELLS = 128  # that one program handles
+_CELLS = 128  # handled by one program
 _WARPS = 4
-_WIDEST = 32  # numbers of a step that one program handles
+_WIDEST = 32  # numbers of a step handled by one program
 _SHORT = 2**15  # sizes below this have products that fit into 32 bits
 
 
@@ -25,7 +28,7 @@ def _cell_averages(  # type: ignore[no-untyped-def]
     values, starts, sizes, out, count, n, stride,
     width: tl.constexpr, columns: tl.constexpr, cells: tl.constexpr, whole: tl.constexpr, exact: tl.constexpr,
 ):  # fmt: skip
-    """Cell i of curve g is number g n + i; a program takes some of them, of one curve or several."""
+    """Cell i of curve g has the number g n + i; a program handles consecutive cells, of one curve or several."""
     cell = tl.program_id(0).to(whole) * cells + tl.arange(0, cells)
     d = tl.program_id(1) * columns + tl.arange(0, columns)
     there = cell < count * n
@@ -35,21 +38,22 @@ def _cell_averages(  # type: ignore[no-untyped-def]
     start = tl.load(starts + g, mask=there, other=0)
     total = tl.zeros((cells, columns), exact)
     first = i * m // n
-    for l in range(0, (tl.max(m) - 1) // n + 2):  # the steps that a cell meets; times in units of 1 / (n m), exact
+    for l in range(0, (tl.max(m) - 1) // n + 2):  # the steps that overlap a cell; times in units of 1 / (n m), exact
         j = first + l
         shared = tl.minimum((i + 1) * m, (j + 1) * n) - tl.maximum(i * m, j * n)
         share = tl.maximum(shared, 0).to(exact) / m.to(exact)
-        met = ((j < m) & there)[:, None] & (d < width)[None, :]
-        step = tl.load(values + (start + j)[:, None] * width + d[None, :], mask=met, other=0.0)
+        inside = ((j < m) & there)[:, None] & (d < width)[None, :]
+        step = tl.load(values + (start + j)[:, None] * width + d[None, :], mask=inside, other=0.0)
         total += share[:, None] * step.to(exact)
     place = out + (g.to(tl.int64) * stride + i * width)[:, None] + d[None, :]
     tl.store(place, total.to(out.dtype.element_ty), mask=there[:, None] & (d < width)[None, :])
 
 
 def cell_averages(values: Tensor, starts: Tensor, sizes: Tensor, most: int, n: int, out: Tensor) -> None:
-    """Means of curves of equal steps on n equal cells, into the first n · D columns of out; values [S, D].
+    """Twin 3: means of curves of equal steps on n equal cells, into the first n · D columns of out [G, …].
 
-    most: the largest size. Where a cell takes many steps they are added up in double precision.
+    values [S, D]; starts, sizes [G]: the first row and the number of rows of each curve; most: the largest size. Where
+    a cell takes many steps they are added up in double precision.
     """
     width = values.shape[1]
     columns = min(_WIDEST, triton.next_power_of_2(width))

@@ -1,8 +1,8 @@
 """Optimal plans between few points of equal masses: network simplex, compiled, to be called from compiled loops.
 
-It can go on from its last solution. Conditional gradient solves a linear programme per step; masses stay, costs change
-little: the last basis is still feasible, and a few pivots away from the new optimum, where a solver that starts anew
-needs hundreds.
+It can start from an earlier solution. Conditional gradient solves a linear programme per step, with the same masses and
+slightly different costs: the last basis is still feasible, and a few pivots away from the new optimum, where a solver
+that starts from scratch needs hundreds.
 
 A basis is a spanning tree of the n rows and m columns. Masses are whole numbers, perturbed as Orden did (1956), so that
 no flow of a tree is ever 0: each pivot makes progress, and none can be undone.
@@ -13,15 +13,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-BLOCK = 2.0  # entries looked at before a pivot, in units of the root of all of them
+BLOCK = 2.0  # entries searched before a pivot, in units of the square root of their number
 
 
 @njit(cache=True)
 def start_tree(cost, parent, flow):
-    """A feasible tree: each row gives to the cheapest columns that still take [n + m], [n + m].
+    """A feasible tree, into parent [n + m] and flow [n + m]: each row fills the cheapest columns that have room left.
 
-    `parent` is the neighbour of each node towards the root (−1 at the root), `flow` that of the edge to it. With n rows
-    of mass m and m columns of mass n, times a factor, and the perturbation.
+    `parent` is the neighbour of each node towards the root (−1 at the root), `flow` the flow of the edge to it. The
+    masses are m for each of the n rows and n for each of the m columns, times a factor, plus the perturbation.
     """
     n, m = cost.shape
     factor = perturbation(n, m)
@@ -52,7 +52,7 @@ def start_tree(cost, parent, flow):
 
 @njit(cache=True)
 def perturbation(n, m):
-    """The factor of all masses: larger than all that perturbed ones add up to, twice."""
+    """The factor of all masses: more than twice the sum of all perturbations."""
     return 4 * (n + m)
 
 
@@ -68,7 +68,7 @@ def _attach(v, parent, child, after, before):
 
 @njit(cache=True)
 def _detach(v, parent, child, after, before):
-    """Node v is no child of its parent any more."""
+    """Node v is removed from the children of its parent."""
     if before[v] >= 0:
         after[before[v]] = after[v]
     else:
@@ -78,8 +78,8 @@ def _detach(v, parent, child, after, before):
 
 
 @njit(cache=True)
-def _survey(start, cost, parent, child, after, depth, potential, stack):
-    """Depths and potentials of a node and all below it: edges of the tree shall cost nothing."""
+def _update_subtree(start, cost, parent, child, after, depth, potential, stack):
+    """Depths and potentials of a node and all its descendants: the reduced cost of every edge of the tree is 0."""
     n = cost.shape[0]
     stack[0], count = start, 1
     while count > 0:
@@ -100,7 +100,7 @@ def _survey(start, cost, parent, child, after, depth, potential, stack):
 
 @njit(cache=True)
 def solve(cost, parent, flow, max_pivots):
-    """Pivots until the tree is optimal for costs [n, m]; returns the number of pivots, −1 if there were too many."""
+    """Pivots until the tree is optimal for costs [n, m]; returns their number, −1 if max_pivots were too few."""
     n, m = cost.shape
     nodes = n + m
     depth, potential, stack = np.empty(nodes, np.int64), np.empty(nodes), np.empty(nodes, np.int64)
@@ -110,13 +110,13 @@ def solve(cost, parent, flow, max_pivots):
             _attach(v, parent, child, after, before)
     for v in range(nodes):
         if parent[v] < 0:
-            _survey(v, cost, parent, child, after, depth, potential, stack)
+            _update_subtree(v, cost, parent, child, after, depth, potential, stack)
     small = 1e-12 * max(1e-300, np.abs(cost).max())
-    block = max(1, int(BLOCK * np.sqrt(n / m)))  # rows: so many times the root of all entries
+    block = max(1, int(BLOCK * np.sqrt(n / m)))  # rows, that is, BLOCK · √(n m) entries
     row, pivots = 0, 0
     while True:
         best, r, c, since = -small, -1, -1, 0
-        for _ in range(n):  # rows in turn; the best of a block of them enters
+        for _ in range(n):  # rows in turn; the best entry of a block of rows enters the basis
             u = potential[row]
             for j in range(m):
                 gain = cost[row, j] - u - potential[n + j]
@@ -133,7 +133,8 @@ def solve(cost, parent, flow, max_pivots):
         if pivots == max_pivots:
             return -1
         pivots += 1
-        # Round the cycle: edges whose flow falls are those that go up from a row on the row's side, and so on.
+        # Round the cycle, from both ends of the entering edge up to their common ancestor: flow falls on edges from a
+        # row to its parent on the row's side, and from a column to its parent on the column's side.
         a, b, least, leaves, on_row_side = r, c, np.int64(2**62), -1, True
         while a != b:
             if depth[a] >= depth[b]:
@@ -153,7 +154,7 @@ def solve(cost, parent, flow, max_pivots):
         while b != top:
             flow[b] += -least if b >= n else least
             b = parent[b]
-        # The tree without the edge that leaves, hung up at the one that enters.
+        # The subtree below the leaving edge is attached at the entering edge.
         v, above, amount = (r, c, least) if on_row_side else (c, r, least)
         moved = v
         while True:
@@ -164,7 +165,7 @@ def solve(cost, parent, flow, max_pivots):
             if v == leaves:
                 break
             v, above, amount = upper, v, flow_up
-        _survey(moved, cost, parent, child, after, depth, potential, stack)
+        _update_subtree(moved, cost, parent, child, after, depth, potential, stack)
 
 
 @njit(cache=True)
@@ -176,4 +177,4 @@ def plan_of(parent, flow, plan):
     for v in range(n + m):
         if parent[v] >= 0:
             i, j = (v, parent[v] - n) if v < n else (parent[v], v - n)
-            plan[i, j] = ((flow[v] + factor // 2) // factor) / (n * m)  # what the perturbation adds rounds away
+            plan[i, j] = ((flow[v] + factor // 2) // factor) / (n * m)  # rounding removes the perturbation

@@ -1,9 +1,9 @@
 """ties="optimal": of all plans that are optimal in one dimension, the one of least full cost.
 
-Points with equal projections form blocks. Between blocks the one-dimensional plan is unique, and which blocks exchange
-mass is a staircase; inside it, mass may be matched freely. A staircase has no cycles, so forbidding all other block
-pairs already fixes how much each pair of blocks exchanges: what remains is one optimal transport problem for each
-connected piece of the staircase.
+Points with equal projections form blocks. Between blocks the one-dimensional plan is unique, and the pairs of blocks
+that exchange mass form a staircase; within a pair of blocks, mass may be matched freely. A staircase has no cycles, so
+forbidding all other pairs of blocks already fixes how much each pair exchanges: what remains is one optimal transport
+problem for each connected piece of the staircase.
 """
 
 from __future__ import annotations
@@ -27,17 +27,20 @@ class Entries(NamedTuple):
 def optimal_entries(
     x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray, along_x: np.ndarray, along_y: np.ndarray, order: float
 ) -> Entries:
-    """The plan of least Σ π |x − y|^order among those optimal between the projections `along_x` [n], `along_y` [m]."""
+    """The plan of least Σ π |x − y|^order among those optimal between the projections `along_x` [n], `along_y` [m].
+
+    x [n, p] and y [m, p] are the points, a [n] and b [m] their masses.
+    """
     left, right = _walk(x, a, along_x), _walk(y, b, along_y)
     source, target, mass = [], [], []
     for rows, cols in _pieces(left, right):
         i, j = left.order[rows], right.order[cols]
-        # what two blocks exchange is the time that both walks spend in them
+        # two blocks exchange as much mass as both walks spend time in them together
         exchanged = np.minimum(left.end[rows, None], right.end[cols]) - np.maximum(
             left.start[rows, None], right.start[cols]
         )
         exchanged = np.maximum(exchanged, 0.0)
-        if left.alike[rows].all() and right.alike[cols].all():  # no choice within blocks: all shares cost the same
+        if left.alike[rows].all() and right.alike[cols].all():  # within blocks, all plans cost the same
             plan = exchanged * (left.share[rows, None] * right.share[cols])
         elif len(i) == 1 or len(j) == 1:
             plan = np.outer(a[i], b[j]) / a[i].sum()
@@ -53,7 +56,7 @@ def optimal_entries(
 
 
 class _Walk(NamedTuple):
-    """The points in increasing order of their projection, each with the block of equals it belongs to.
+    """The points in increasing order of their projection, each with its block of equal projections.
 
     Attributes
     ----------
@@ -75,6 +78,7 @@ class _Walk(NamedTuple):
 
 
 def _walk(points: np.ndarray, masses: np.ndarray, along: np.ndarray) -> _Walk:
+    """The walk through points [n, p] in the order of their projections [n]."""
     order = np.argsort(along, kind="stable")
     new = np.diff(along[order], prepend=np.nan) != 0
     block = np.cumsum(new) - 1
@@ -89,7 +93,7 @@ def _walk(points: np.ndarray, masses: np.ndarray, along: np.ndarray) -> _Walk:
 
 
 def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
-    """Stretches of both walks that exchange mass with each other only: cut where both leave a block at one time."""
+    """Stretches of both walks that exchange mass only with each other: cut where both leave a block at once."""
     ends = np.unique(right.end)
     near = ends[np.minimum(np.searchsorted(ends, left.end - _SAME), len(ends) - 1)]
     cuts = np.unique(near[np.abs(near - left.end) <= _SAME])
@@ -101,6 +105,7 @@ def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
 
 
 def _emd(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """The optimal plan by POT's exact solver."""
     import ot
 
     plan, log = ot.emd(a, b, cost, numItermax=10_000_000, log=True)

@@ -1,0 +1,98 @@
+"""The base of what measures are embedded as: items of a Hilbert space, whose L2 distance is that of the measures.
+
+Two kinds: `Curves` (step functions along directions) and `Vectors` (points of R^d). Functions that compare embedded
+measures take either kind, the same on both sides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from .curves import Curves
+
+Kind = TypeVar("Kind", bound="Embedded")
+
+
+class Embedded(ABC):
+    """A list of embedded measures: what all kinds have in common.
+
+    Attributes
+    ----------
+    values : Tensor [S, …]
+        The numbers of all items, one item after the other.
+    numpy : bool
+        Whether results go back to the caller as NumPy arrays.
+    kind : str
+        What the items are called in error messages.
+    """
+
+    values: Tensor
+    numpy: bool
+    kind: str
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self: Kind, which: int | slice | np.ndarray) -> Kind:
+        """The chosen items, by index, slice or array of indices."""
+
+    def __iter__(self: Kind) -> Iterator[Kind]:
+        return (self[g : g + 1] for g in range(len(self)))
+
+    @abstractmethod
+    def as_step_functions(self) -> Curves:
+        """The same items as step functions, the one form that the engines compute with; distances stay the same."""
+
+    @abstractmethod
+    def to(self: Kind, device: Any) -> Kind:
+        """The same items on another device."""
+
+    @property
+    def device(self) -> torch.device:
+        return self.values.device
+
+    @property
+    def wants_grad(self) -> bool:
+        """Whether results must be differentiable with respect to the items."""
+        return self.values.requires_grad and torch.is_grad_enabled()
+
+    @staticmethod
+    def concatenate(parts: Sequence[Kind]) -> Kind:
+        """The items of all parts, one part after the other; all of one kind."""
+        check_one_kind(parts)
+        return parts[0]._concatenated(parts)
+
+    @abstractmethod
+    def _concatenated(self: Kind, parts: Sequence[Kind]) -> Kind:
+        """The items of parts of this kind, one part after the other."""
+
+    def wrap(self, tensor: Tensor) -> Any:
+        """A result in the kind of array the caller works with."""
+        return tensor.detach().cpu().numpy() if self.numpy else tensor
+
+
+def check_one_kind(parts: Sequence[Embedded]) -> None:
+    """A `ValueError` unless all parts are of one kind."""
+    kinds = sorted({part.kind for part in parts})
+    if len(kinds) > 1:
+        raise ValueError(f"{' and '.join(kinds)} cannot be compared or put together: use one kind")
+
+
+def check_values(values: Any, ndim: int, shape: str) -> None:
+    """A `ValueError` unless the field `values` is a tensor of float32 or float64 numbers of the given shape.
+
+    ndim: how many dimensions; none but the first may be empty. shape: how the error message describes it.
+    """
+    if not isinstance(values, Tensor) or values.dtype not in (torch.float32, torch.float64):
+        what = f"a tensor of {values.dtype}" if isinstance(values, Tensor) else type(values).__name__
+        raise ValueError(f"values must be a tensor of float32 or float64 numbers, got {what}")
+    if values.ndim != ndim or 0 in values.shape[1:]:
+        raise ValueError(f"values has shape {tuple(values.shape)}, expected {shape}")

@@ -1,0 +1,204 @@
+"""The engine for GPUs without gradients: the matrix, its blocks, and the nearest, made of tiles.
+
+Tiles follow each other without gaps: later tiles are queued before the result of the present one is used.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..._core.ragged import groups
+from ..curves import Curves, have_equal_steps
+from ..devices import free_memory
+from .base import Engine, Run
+from .host_copy import HostCopy
+from .products import centred
+from .selection import smallest
+from .tiles import Tile, Tiles
+
+_ROWS_BYTES = 2**29  # of rows in the caller's order, made and copied at a time
+_MATRIX_SHARE = 0.7  # of the free memory that the whole matrix and a few tiles may take
+
+
+class TiledEngine(Engine):
+    """Tiles of products on any device, without gradients; see `tiles`."""
+
+    def takes(self, u: Curves, v: Curves | None) -> bool:
+        return have_equal_steps(u, v) and not (u.wants_grad or (v is not None and v.wants_grad))
+
+    def prepared(self, u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
+        return centred(u, v)
+
+    def matrix(self, u: Curves, v: Curves | None, run: Run) -> Tensor:
+        tiles = Tiles(u, v, run.precision)
+        out = u.values.new_empty(len(u), len(u if v is None else v))
+
+        def write(rows: slice, cols: slice, block: Tensor) -> None:
+            out[rows, cols] = block
+
+        _write_matrix(tiles, lambda squares: squares, write, 4 * _ROWS_BYTES, run.bar)
+        return out
+
+    def row_blocks(self, u: Curves, v: Curves | None, run: Run) -> Iterator[tuple[np.ndarray, Tensor]]:
+        tiles = Tiles(u, v, run.precision)
+        back = _inverse(tiles.cols.order, tiles.rows.values.device)
+        for at, tile in _prefetch(_row_tiles(tiles, run.block_bytes), run.block_bytes):
+            squares = _with_zeros(tile)
+            run.bar.update(squares.numel())
+            yield tiles.rows.order[at], squares.index_select(1, back)
+
+    def pair_blocks(self, u: Curves, v: Curves | None, run: Run) -> Iterator[tuple[np.ndarray, np.ndarray, Tensor]]:
+        """As in the base; the rows of a block are of one size."""
+        tiles = Tiles(u, v, run.precision)
+        for at, start, tile in _prefetch(_pair_tiles(tiles, run.block_bytes), 2 * run.block_bytes):
+            squares = tile.finish()
+            if tiles.same:
+                _mirror(squares[:, : len(at)])
+            run.bar.update(squares.numel() - (len(at) * (len(at) + 1) // 2 if tiles.same else 0))
+            yield tiles.rows.order[at], tiles.cols.order[start:], squares
+
+    def fill(self, u: Curves, v: Curves | None, out: np.ndarray, finish: Callable[[Tensor], Tensor], run: Run) -> None:
+        """As in the base; blocks are copied while the next rows are computed."""
+        tiles = Tiles(u, v, run.precision)
+        copy = HostCopy(out, tiles.rows.values)
+        _write_matrix(tiles, finish, copy.write, min(run.block_bytes, _ROWS_BYTES), run.bar)
+        copy.flush()
+
+    def nearest(self, u: Curves, v: Curves | None, k: int, run: Run) -> tuple[Tensor, Tensor]:
+        tiles = Tiles(u, v, run.precision)
+        values = tiles.rows.values
+        best = values.new_empty(len(tiles.rows.sizes), k)
+        where = torch.empty(best.shape, dtype=torch.int64, device=values.device)
+        order, order2 = (torch.from_numpy(side.order).to(values.device) for side in (tiles.rows, tiles.cols))
+        for at, tile in _prefetch(_row_tiles(tiles, run.block_bytes), run.block_bytes):
+            squares = tile.finish()
+            rows = order[at[0] : at[-1] + 1]
+            best[rows], where[rows] = smallest(squares, k, order2)
+            run.bar.update(squares.numel())
+        return best, where
+
+
+def _write_matrix(
+    tiles: Tiles,
+    finish: Callable[[Tensor], Tensor],
+    write: Callable[[slice, slice, Tensor], None],
+    block_bytes: int,
+    bar: Any,
+) -> None:
+    """Calls write(rows, columns, finish(squares)) for blocks that make up the matrix in the caller's order.
+
+    Exactly symmetric within one side: each half comes from one computation. If the matrix fits into the device's
+    memory, it is made there in order of size, where products are fastest, and then written in the caller's order.
+    """
+    height, width = len(tiles.rows.sizes), len(tiles.cols.sizes)
+    values = tiles.rows.values
+    row_bytes = width * values.element_size()
+    if _fits(height * row_bytes + 4 * block_bytes, values.device):
+        held = values.new_empty(height, width)
+        for at, start, tile in _prefetch(_pair_tiles(tiles, 4 * block_bytes, held), height * row_bytes):
+            squares = tile.finish()
+            if tiles.same:
+                _mirror(squares[:, : len(at)])
+                held[int(at[-1]) + 1 :, at[0] : int(at[-1]) + 1] = squares[:, len(at) :].T
+            bar.update(len(at) * (width - start) - (len(at) * (len(at) + 1) // 2 if tiles.same else 0))
+        place, back = (_inverse(side.order, values.device) for side in (tiles.rows, tiles.cols))
+        for some in place.split(max(1, block_bytes // row_bytes)):
+            first = some.storage_offset()
+            part = held.index_select(0, some).index_select(1, back)
+            write(slice(first, first + len(some)), slice(0, width), finish(part))
+        return
+    for rows, squares in _rows_in_callers_order(tiles, block_bytes):
+        part = finish(squares)
+        start = rows.start if tiles.same else 0
+        write(rows, slice(start, width), part[:, start:].contiguous())
+        if tiles.same and rows.stop < width:
+            write(slice(rows.stop, width), rows, part[:, rows.stop :].T.contiguous())
+        count = rows.stop - rows.start
+        bar.update(count * (width - start) - (count * (count + 1) // 2 if tiles.same else 0))
+
+
+def _pair_tiles(tiles: Tiles, block_bytes: int, out: Tensor | None = None) -> Iterator[tuple[np.ndarray, int, Tile]]:
+    """(places of the rows, place of the first column, tile), every pair once; into `out`, if it is given."""
+    width, item = len(tiles.cols.sizes), tiles.rows.values.element_size()
+    for _, first, last in groups(tiles.rows.sizes):
+        while first < last:
+            start = first if tiles.same else 0
+            at = np.arange(first, min(last, first + max(1, block_bytes // ((width - start) * item))))
+            first = int(at[-1]) + 1
+            yield at, start, tiles.tile(at, start, None if out is None else out[at[0] : first, start:])
+
+
+def _row_tiles(tiles: Tiles, block_bytes: int) -> Iterator[tuple[np.ndarray, Tile]]:
+    """(places of the rows, tile of these rows and all columns), rows in order of size."""
+    count = len(tiles.rows.sizes)
+    step = max(1, block_bytes // (len(tiles.cols.sizes) * tiles.rows.values.element_size()))
+    for lo in range(0, count, step):
+        at = np.arange(lo, min(lo + step, count))
+        yield at, tiles.tile(at)
+
+
+def _rows_in_callers_order(tiles: Tiles, block_bytes: int) -> Iterator[tuple[slice, Tensor]]:
+    """(rows, squares to all columns), both in the caller's order; squares of rows among themselves are symmetric."""
+    count, device = len(tiles.rows.sizes), tiles.rows.values.device
+    places = np.argsort(tiles.rows.order)
+    back = _inverse(tiles.cols.order, device)
+    step = max(1, block_bytes // (len(tiles.cols.sizes) * tiles.rows.values.element_size()))
+
+    def queued() -> Iterator[tuple[slice, np.ndarray, Tile]]:
+        for lo in range(0, count, step):
+            by_place = np.argsort(places[lo : lo + step])
+            yield slice(lo, min(lo + step, count)), by_place, tiles.tile(places[lo : lo + step][by_place])
+
+    for rows, by_place, tile in _prefetch(queued(), block_bytes):
+        squares = _with_zeros(tile).index_select(1, back).index_select(0, _inverse(by_place, device))
+        if tiles.same:
+            _mirror(squares[:, rows])
+        yield rows, squares
+
+
+def _prefetch(queued: Iterable[Any], most: int) -> Iterator[Any]:
+    """The same tuples, whose last element is a tile, each yielded when `most` bytes of later tiles are queued.
+
+    Small tiles are computed faster than they are queued: they have to be queued while the device works on large ones.
+    """
+    held: deque[Any] = deque()
+    behind = 0
+    for item in queued:
+        behind += item[-1].squares.nbytes if held else 0
+        held.append(item)
+        while len(held) > 1 and behind >= most:
+            yield held.popleft()
+            behind -= held[0][-1].squares.nbytes
+    while held:
+        yield held.popleft()
+
+
+def _with_zeros(tile: Tile) -> Tensor:
+    """Finished squares; the distance of a curve to itself is 0."""
+    squares = tile.finish()
+    tile.set_own(0.0)
+    return squares
+
+
+def _mirror(square: Tensor) -> None:
+    """Copies the part right of the diagonal to the left of it and puts 0 on the diagonal; twin: `kernels.matrices`."""
+    right = square.triu(1)
+    square.copy_(right + right.T)
+
+
+def _inverse(order: np.ndarray, device: torch.device) -> Tensor:
+    """The inverse permutation, on the device."""
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return torch.from_numpy(inverse).to(device)
+
+
+def _fits(needed: int, device: torch.device) -> bool:
+    """Whether so many bytes fit into the memory of a GPU; False on the CPU, where nothing would be gained."""
+    return device.type == "cuda" and needed <= _MATRIX_SHARE * free_memory(device)

@@ -1,0 +1,90 @@
+"""The two sides of a comparison of many measures: checked, as curves along the same directions, on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .curves import Curves, build_curves
+from .devices import chosen_device
+from .directions import project
+from .embedded import Embedded, check_one_kind
+from .measures import Measures, as_measures, in_common
+from .options import PairOptions
+
+
+def both_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves, Curves | None]:
+    """Curves of both sides, on the device that was asked for; None for others: the comparison is within `measures`."""
+    given = [side for side in (measures, others) if side is not None]
+    if others is None and options.other_weights is not None:
+        raise ValueError("other_weights were given without others")
+    if not any(isinstance(side, Embedded) for side in given):
+        return _cloud_sides(measures, others, options)
+    if not all(isinstance(side, Embedded) for side in given):
+        raise ValueError("give curves on both sides or clouds on both sides")
+    check_one_kind(given)
+    return _embedded_sides(measures, others, options)
+
+
+def _embedded_sides(measures: Embedded, others: Embedded | None, options: PairOptions) -> tuple[Curves, Curves | None]:
+    kind = measures.kind
+    if options.ties == "optimal":
+        raise ValueError(f'ties="optimal" depends on both measures of a pair: give the clouds, not their {kind}')
+    if options.weights is not None or options.other_weights is not None or options.projections is not None:
+        raise ValueError(f"weights and projections are part of {kind} already: give them to as_curves()")
+    if not len(measures) or (others is not None and not len(others)):
+        raise ValueError(f"no {kind} were given: pass at least one on each side")
+    if others is not None and measures.values.shape[1:] != others.values.shape[1:]:
+        shape, shape2 = (tuple(side.values.shape[1:]) for side in (measures, others))
+        what = " (directions, coordinates)" if kind == "curves" else ""
+        raise ValueError(f"{kind} of shape {shape} and {shape2}{what} cannot be compared: build both in the same way")
+    if others is not None and measures.device != others.device:
+        raise ValueError(f"{kind} on {measures.device} and {others.device}: move one side with .to()")
+    u, v = measures.as_step_functions(), None if others is None else others.as_step_functions()
+    work = _multiplications(u.sizes, (u if v is None else v).sizes, u.values[0].numel())
+    where = chosen_device(options.device, u.values, u.numpy, work)
+    return u.to(where), None if v is None else v.to(where)
+
+
+def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves, Curves | None]:
+    if options.ties == "optimal":
+        raise ValueError('ties="optimal" is available for pairwise_distances and single pairs only')
+    u, v = measured_sides(measures, others, options)
+    if options.metric == "rpw":
+        width = u.dim * u.dim
+    else:
+        width = options.n_projections * (u.dim if options.metric == "pw" else 1)
+    where = chosen_device(options.device, u.points, u.numpy, _multiplications(u.sizes, (v or u).sizes, width))
+    directions, carry = options.directions(u.dim, u.points)
+    directions = None if directions is None else directions.to(where)
+    sides = [side.to(where) for side in (u, v) if side is not None]
+    walked = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
+    return walked[0], walked[1] if len(walked) == 2 else None
+
+
+def measured_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Measures, Measures | None]:
+    """Both lists of clouds, checked, in one dimension, kind and floating type; None where there are no others."""
+    u = as_measures(measures, options.weights)
+    if others is None:
+        return u, None
+    return in_common(u, as_measures(others, options.other_weights, names=_Names("others")), "measures", "others")
+
+
+def _multiplications(sizes: np.ndarray, sizes2: np.ndarray, width: int) -> float:
+    """About how many multiplications the products take; width: numbers per step of a curve."""
+    return len(sizes) * len(sizes2) * min(sizes.mean(), sizes2.mean()) * width
+
+
+class _Names(Sequence[str]):
+    """Names of measures for error messages, made only when one is needed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, i: Any) -> Any:
+        return f"{self.what}[{i}]"

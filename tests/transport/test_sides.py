@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+import torch
+
+import graph_metric_learn as gml
+from graph_metric_learn.transport import devices, sides
+from graph_metric_learn.transport.options import PairOptions
+from graph_metric_learn.transport.sides import both_sides
+from helpers import make_cloud, make_weights
+
+
+@pytest.fixture
+def clouds(rng):
+    return [make_cloud(rng, n, 2) for n in (3, 4, 2)]
+
+
+def test_clouds_become_the_curves_of_as_curves(rng, clouds):
+    weights = make_weights(rng, clouds)
+    for options in ({}, {"metric": "pw", "projections": rng.normal(size=(2, 5))}, {"ties": "first"}):
+        u, v = both_sides(clouds, clouds[:2], PairOptions(weights=weights, **options))
+        for got, wanted in (
+            (u, gml.as_curves(clouds, weights=weights, **options)),
+            (v, gml.as_curves(clouds[:2], **options)),
+        ):
+            assert torch.equal(got.values, wanted.values)
+            assert got.sizes.tolist() == wanted.sizes.tolist()
+            assert (got.steps is None) == (wanted.steps is None)
+
+
+def test_both_sides_get_the_same_drawn_directions(clouds):
+    u, v = both_sides(clouds, clouds, PairOptions(metric="sw", seed=None, n_projections=3))
+    assert torch.equal(u.values, v.values)
+
+
+def test_curves_go_through_and_vectors_become_step_functions(clouds):
+    curves = gml.as_curves(clouds)
+    u, v = both_sides(curves, None, PairOptions())
+    assert v is None
+    assert torch.equal(u.values, curves.values)
+    u, v = both_sides(gml.transport.Vectors(torch.ones(2, 3)), gml.transport.Vectors(torch.ones(4, 3)), PairOptions())
+    assert (tuple(u.values.shape), tuple(v.values.shape)) == ((2, 1, 3), (4, 1, 3))
+    assert v.sizes.tolist() == [1] * 4
+
+
+def test_types_are_promoted(clouds):
+    u, v = both_sides(clouds, [x.astype(np.float32) for x in clouds], PairOptions())
+    assert u.values.dtype == v.values.dtype == torch.float64
+
+
+def test_the_device_is_chosen_by_the_work(clouds, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sides, "chosen_device", lambda *args: asked.append(args[-1]) or devices.chosen_device(*args))
+    both_sides(clouds, None, PairOptions())
+    both_sides(gml.as_curves(clouds), None, PairOptions())
+    both_sides(clouds, clouds[:1], PairOptions(metric="sw", n_projections=7))
+    assert asked == [3 * 3 * 3.0 * 4] * 2 + [3 * 1 * 3.0 * 7]  # pairs, mean size, numbers per step
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: both_sides(x, None, PairOptions(other_weights=x)), "without others"),
+        (lambda x: both_sides(x, gml.as_curves(x), PairOptions()), "curves on both sides or clouds on both sides"),
+        (lambda x: both_sides(x, None, PairOptions(ties="optimal")), "pairwise_distances and single pairs only"),
+        (lambda x: both_sides(gml.as_curves(x)[:0], None, PairOptions()), "no curves were given"),
+        (lambda x: both_sides(x, [np.full((2, 2), np.inf)], PairOptions()), r"others\[0\] holds NaN"),
+        (lambda x: both_sides(x, [torch.zeros(2, 2)], PairOptions()), "both be NumPy arrays or both be torch"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(clouds, call, words):
+    with pytest.raises(ValueError, match=words):
+        call(clouds)
