@@ -1,62 +1,14 @@
 import numpy as np
-import ot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
-from graph_metric_learn.embeddings.base import EMBEDDINGS, Axes, Histogram, Mean, Reference, restore
+import graph_metric_learn as gml
+from embedding_clouds import clouds, columns, fitted
+from graph_metric_learn.embeddings import EMBEDDINGS, Axes, Embedding, restore
+from graph_metric_learn.embeddings.base import subsample
 
 IN_SPACE = [kind for kind, embedding in EMBEDDINGS.items() if not embedding.takes_columns]
-
-
-def clouds(rng, sizes=(5, 9, 1, 16), dim=3, zeros=True):
-    points = rng.normal(size=(sum(sizes), dim))
-    if zeros:
-        points = np.maximum(points, 0)
-    return points.astype(np.float32), np.array(sizes)
-
-
-def fitted(kind, points, sizes=None):
-    sizes = np.array([points.shape[0]]) if sizes is None else sizes
-    return EMBEDDINGS[kind]().fit(points, sizes, np.random.default_rng(0))
-
-
-def test_mean(rng):
-    points, sizes = clouds(rng)
-    vectors = Mean().vectors(points, sizes)
-    np.testing.assert_allclose(vectors[1, 0], points[5:14].mean(0), rtol=1e-5)
-
-
-def test_reference_is_the_transported_reference(rng):
-    points, sizes = clouds(rng, zeros=False)
-    embedding = Reference(4).fit(points, sizes, np.random.default_rng(0))
-    vectors = embedding.vectors(points, sizes)
-    x = points[5:14].astype(float)
-    plan = ot.emd(np.full(4, 0.25), np.full(9, 1 / 9), ot.dist(embedding.reference, x))
-    moved = plan @ x / 0.25  # where each reference point goes
-    np.testing.assert_allclose(vectors[1], moved / np.sqrt(4), atol=1e-5)
-
-
-def test_reference_is_exact_for_clouds_of_its_own_size(rng):
-    """With as many points as the reference, the plan is a matching, and d is W2 to a shifted copy."""
-    x = rng.normal(size=(6, 3)).astype(np.float32)
-    embedding = Reference(6)
-    embedding.reference = x.astype(float)
-    both = np.concatenate([x, x + 1e-2])
-    u, v = embedding.vectors(both, np.array([6, 6]))
-    assert np.linalg.norm(u - v) == pytest.approx(1e-2 * np.sqrt(3), rel=1e-3)
-
-
-def test_axes_are_averages_along_the_walk(rng):
-    points, sizes = clouds(rng, zeros=False)
-    embedding = Axes(2, 4).fit(points, sizes, np.random.default_rng(0))
-    vectors = embedding.vectors(points, sizes)
-    x = points[5:14].astype(float)
-    for k in range(2):
-        walk = x[np.argsort(x @ embedding.axes[:, k])]
-        wanted = np.repeat(walk, 4, axis=0).reshape(4, 9, 3).mean(1)
-        np.testing.assert_allclose(vectors[1].reshape(2, 4, 3)[k], wanted / np.sqrt(8), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", IN_SPACE)
@@ -84,29 +36,20 @@ def test_vectors_are_the_means_of_the_slots(rng, kind):
 
 
 @pytest.mark.parametrize("kind", IN_SPACE)
-def test_restored_from_its_arrays(rng, kind):
+def test_restored_from_options_and_arrays(rng, kind):
     points, sizes = clouds(rng)
     embedding = fitted(kind, points)
-    again = restore(kind, embedding.arrays())
+    again = restore(kind, embedding.options(), embedding.arrays())
     np.testing.assert_array_equal(embedding.vectors(points, sizes), again.vectors(points, sizes))
 
 
-def test_fewer_different_points_than_the_reference_wants():
-    points = np.repeat(np.eye(2, dtype=np.float32), 10, axis=0)
-    assert len(Reference(32).fit(points, np.array([20]), np.random.default_rng(0)).reference) == 2
-
-
-def columns(rng, sizes, blocks=2, width=4):
-    """Rows with a 1 in one of four columns, in each of two blocks."""
-    one_hot = [np.eye(width)[rng.integers(width, size=sum(sizes))] for _ in range(blocks)]
-    return sparse.csr_array(np.concatenate(one_hot, axis=1))
-
-
-def test_histogram_is_the_distance_of_hellinger(rng):
-    points = columns(rng, (5, 9))
-    one, two = Histogram().vectors(points, np.array([5, 9]))[:, 0].astype(float)
-    p, q = points[:5].toarray().mean(0), points[5:].toarray().mean(0)
-    assert np.sum((one - two) ** 2) == pytest.approx(2 * 2 - 2 * np.sum(np.sqrt(p * q)), rel=1e-5)
+def test_options_of_the_constructor_come_back(rng):
+    """Cells of projected transport are in no array: restored with other ones, vectors would have another length."""
+    points, sizes = clouds(rng)
+    embedding = Axes(2, 4).fit(points, sizes, np.random.default_rng(0))
+    again = restore("axes", embedding.options(), embedding.arrays())
+    assert again.options() == {"n_axes": 2, "n_cells": 4}
+    np.testing.assert_array_equal(embedding.vectors(points, sizes), again.vectors(points, sizes))
 
 
 @pytest.mark.parametrize("kind", EMBEDDINGS)
@@ -128,41 +71,52 @@ def test_comparisons_add_up_to_the_squared_distance(rng, kind):
     assert target.sum() == pytest.approx(wanted, rel=1e-4)
 
 
-def test_a_histogram_blames_what_only_one_has(rng):
-    x = sparse.csr_array(np.eye(3)[[0, 0, 1]])
-    z = sparse.csr_array(np.eye(3)[[0, 0, 2]])
-    plan, source, target = Histogram().compare(x, z, np.ones(3))
-    assert source.argmax() == 2
-    assert target.argmax() == 2
-    assert plan[2, 2] == pytest.approx(1 / 3)  # nothing else is left for it
-    np.testing.assert_allclose(plan[:2, :2], 1 / 6)
+def test_many_points_are_subsampled_in_their_order():
+    points = np.arange(10_000.0)[:, None]
+    some = subsample(points, np.random.default_rng(0))
+    assert len(some) == 3000
+    assert (np.diff(some[:, 0]) > 0).all()
+    assert subsample(points[:3000], np.random.default_rng(0)) is not points
+    np.testing.assert_array_equal(subsample(points[:3000], np.random.default_rng(0)), points[:3000])
 
 
-def test_the_reference_moves_towards_the_barycentre(rng):
-    """The mean squared distance of clouds to their reference cannot grow."""
-    points, sizes = clouds(rng, (12,) * 20, zeros=False)
-
-    def spread(reference):
-        cost = 0.0
-        for x in np.split(points.astype(float), 20):
-            cost += ot.emd2(np.full(len(reference), 1 / len(reference)), np.full(12, 1 / 12), ot.dist(reference, x))
-        return cost
-
-    embedding = fitted("reference", points, sizes)
-    before = embedding.reference.copy()
-    embedding._centred(points, sizes, np.random.default_rng(0))
-    assert spread(embedding.reference) <= spread(before) + 1e-9
+def test_an_unknown_embedding_is_named():
+    with pytest.raises(ValueError, match="unknown embedding 'best': use one of 'mean', 'reference'"):
+        restore("best", {}, {})
 
 
-def test_equal_points_have_equal_shares():
-    x = np.repeat(np.eye(3, dtype=np.float32), [5, 1, 1], axis=0)
-    embedding = fitted("reference", np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32))
-    shares = embedding.shares(x)
-    np.testing.assert_allclose(shares[:, :5], shares[:, :1].repeat(5, axis=1), atol=1e-12)
-    np.testing.assert_allclose(shares.sum(1), 1.0, atol=1e-6)
+class Extremes(Embedding):
+    """The largest value in each column, and the smallest. A toy from outside the library."""
+
+    name = "extremes"
+
+    def __init__(self, n_repeats: int = 1) -> None:
+        self.n_repeats = n_repeats
+
+    def vectors(self, points, sizes):
+        parts = np.split(points, np.cumsum(sizes)[:-1])
+        return np.array([[part.max(0), part.min(0)] * self.n_repeats for part in parts], dtype=np.float32)
+
+    def compare(self, x, z, weights):
+        adds = ((x.max(0) - z.max(0)) ** 2 + (x.min(0) - z.min(0)) ** 2) @ weights
+        n, m = len(x), len(z)
+        return np.full((n, m), 1 / (n * m)), np.full(n, adds / n), np.full(m, adds / m)
 
 
-def test_axes_along_which_nothing_varies_are_left_out(rng):
-    points = rng.normal(size=(100, 2)).astype(np.float32)
-    flat = np.concatenate([points, -points.sum(1, keepdims=True)], axis=1)  # in a plane, up to rounding
-    assert fitted("axes", flat).axes.shape == (3, 2)
+def test_an_embedding_from_outside_is_used_from_end_to_end(monkeypatch, tmp_path, rng):
+    monkeypatch.setitem(EMBEDDINGS, "extremes", Extremes)
+    graphs, y = [], np.arange(40) % 2
+    for kind in y:  # the same mean and variance; one class has outliers
+        x = rng.uniform(-1, 1, size=(30, 1)) if kind else np.sign(rng.normal(size=(30, 1))) * 0.01
+        x[0] = 3.0 if kind else 3.3
+        graphs.append((np.zeros((30, 30)), x))
+    metric = gml.GraphMetric(features=["attributes@0"], embedding="extremes", random_state=0).fit(graphs, y)
+    assert list(metric.choice_.scores) == ["extremes of attributes@0"]
+    assert metric.choice_.accuracy == 1.0
+    loaded = gml.load(metric.save(tmp_path / "metric"))
+    np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
+    assert loaded.terms_[0].embedding.n_repeats == 1
+    why = metric.explain(graphs[0], graphs[1])
+    assert why.source_share.sum() == pytest.approx(1)
+    every = gml.GraphMetric(features=["attributes@0"], random_state=0).fit(graphs, y)
+    assert "extremes of attributes@0" in every.choice_.scores  # a candidate like any other

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_metric_learn.features.structure import graph_size, local_structure
+from graph_metric_learn.features.structure import local_structure
 from graph_metric_learn.graphs import as_graphs
 
 
@@ -37,9 +37,3 @@ def test_hubs_cost_no_more_than_their_edges():
     found = local_structure(star)
     assert found.shape == (200_001, 5)
     assert found[:, 3].max() == pytest.approx(1)  # from the centre out and back
-
-
-def test_size_is_that_of_the_graph_at_each_node():
-    found = graph_size(as_graphs([nx.path_graph(3), nx.empty_graph(2)]))
-    np.testing.assert_allclose(np.exp(found[:3]), [[3, 3]] * 3, rtol=1e-5)
-    np.testing.assert_allclose(np.exp(found[3:]), [[2, 1]] * 2, rtol=1e-5)

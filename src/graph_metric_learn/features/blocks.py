@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
-from ..persistence.models import inside
-from .node_features import NodeFeatures
-from .propagation import hop_by_hop
-from .structure import graph_size, local_structure
-from .trees import code_vectors, wl_hashes
+from .base import BLOCKS, Block, BlockOptions, SmoothBlock
+from .carried import Attributes, Labels
+from .degree import Degree
+from .size import Size
+from .structure import Structure
+from .trees import TreeCodes, Trees
 
-SMOOTH = ("attributes", "labels", "degree", "structure", "size")  # kinds that are mixed along the edges
-KINDS = (*SMOOTH, "wl", "trees")
-_MOST_LABELS = 256
-MOST_COLUMNS = 96  # more of them are reduced to principal components
-_EXACT_DEGREES = 32  # larger ones share columns, each for degrees up to a quarter larger
+__all__ = ["BLOCKS", "Block", "NodeBlocks", "SmoothBlock", "available_kinds", "parse_name"]
+
+# In the order in which they are listed and computed.
+BLOCKS.update(
+    {
+        "attributes": Attributes,
+        "labels": Labels,
+        "degree": Degree,
+        "structure": Structure,
+        "size": Size,
+        "wl": TreeCodes,
+        "trees": Trees,
+    }
+)
+_CONSTANT = 1e-12  # mean square of a column that never varies
 
 
 class NodeBlocks(BaseEstimator):
     """Blocks of node features by name, each centred and scaled to a mean squared norm of 1 over nodes seen in `fit`.
 
-    A name is a kind and a number. "attributes@0", "labels@2", "degree@1", "structure@0" (see :func:`local_structure`)
-    and "size@0" (see :func:`graph_size`) are features smoothed over that many hops, symmetrically normalised. "wl@3"
-    and "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman label of level 3 names: "wl"
-    has a vector for each tree, the same for equal ones, nearly orthogonal for different ones; "trees" has one column
-    out of many, as a sparse array of 0 and 1, neither centred nor scaled.
+    A name is a kind (a key of `BLOCKS`) and a level. "attributes@0", "labels@2", "degree@1", "structure@0" (see
+    :func:`local_structure`) and "size@0" (see :func:`graph_size`) are features smoothed over that many hops. "wl@3" and
+    "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman label of level 3 names: "wl" has
+    a vector for each tree, the same for equal ones, nearly orthogonal for different ones; "trees" has one column out of
+    many, as a sparse array of 0 and 1, neither centred nor scaled.
 
     Parameters
     ----------
@@ -42,12 +51,12 @@ class NodeBlocks(BaseEstimator):
 
     Attributes
     ----------
-    bases_ : dict of ndarray [q, 96]
-        Maps onto principal components, for "attributes" of more columns than that.
     kinds_ : list of str
-        What the fitted graphs have: all kinds, but "attributes" and "labels" only where nodes carry them.
+        What the fitted graphs can have: all kinds, but "attributes" and "labels" only where nodes carry them.
+    blocks_ : dict of Block
+        The fitted kinds that are in use.
     centres_, scales_ : dict of ndarray [q]
-        Of the blocks that were fitted; columns of attributes, structure and size are scaled one by one.
+        Of the named blocks; columns of attributes, structure and size are scaled one by one.
 
     Examples
     --------
@@ -67,34 +76,25 @@ class NodeBlocks(BaseEstimator):
         """
         given = as_graphs(graphs)
         self.kinds_ = available_kinds(given)
+        used = dict.fromkeys(parse_name(name)[0] for name in names)
         for name in names:
-            kind, _ = _parse(name)
+            kind, _ = parse_name(name)
             if (kind == "attributes" and given.x is None) or (kind == "labels" and given.labels is None):
                 raise ValueError(f"block {name!r}, but the nodes of the graphs carry no {kind}")
-        self.features_ = {
-            kind: NodeFeatures(kind).fit(given)
-            for kind in ("attributes", "labels")
-            if any(_parse(name)[0] == kind for name in names)
-        }
-        if "labels" in self.features_:
-            assert given.labels is not None
-            self.features_["labels"].label_values_ = [np.unique(column) for column in given.labels.T]  # no gaps
         self.names_ = list(names)
         self.label_kind_ = _label_kind(given)
         seen = given if sample is None else given[sample]
-        self.bases_: dict[str, np.ndarray] = {}
-        if "attributes" in self.features_ and self.features_["attributes"].width_ > MOST_COLUMNS:
-            wide = self._start("attributes", seen)
-            self.bases_["attributes"] = principal_components(wide - wide.mean(0))
+        self.blocks_ = {kind: BLOCKS[kind](self._options()).fit(given, seen) for kind in used}
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
         for name, block in zip(self.names_, self._raw(seen), strict=True):
-            if isinstance(block, np.ndarray):
+            scaling = BLOCKS[parse_name(name)[0]].scaling
+            if scaling != "none":
                 self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
                 spread = np.asarray(np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64))
-                if _parse(name)[0] not in ("structure", "size"):  # columns of one unit
+                if scaling == "together":
                     spread[:] = spread.mean()
-                varies = spread > 1e-12  # what never varies says nothing
+                varies = spread > _CONSTANT  # what never varies says nothing
                 self.scales_[name] = np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum()))
                 self.scales_[name] = self.scales_[name].astype(np.float32)
         return self
@@ -103,49 +103,33 @@ class NodeBlocks(BaseEstimator):
         """The blocks [S, q], float32, in the order of the names."""
         check_is_fitted(self, "names_")
         given = as_graphs(graphs)
-        if _label_kind(given) != self.label_kind_ and any(_parse(name)[0] in ("wl", "trees") for name in self.names_):
+        if _label_kind(given) != self.label_kind_ and {"wl", "trees"} & self.blocks_.keys():
             raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
         return [
             (block - self.centres_[name]) * self.scales_[name] if name in self.centres_ else block
             for name, block in zip(self.names_, self._raw(given), strict=True)
         ]
 
-    def _raw(self, given: Graphs) -> list[Any]:
-        """The blocks before centring and scaling; what several need is computed once."""
-        parsed = [_parse(name) for name in self.names_]
-        far = {kind: max((number for k, number in parsed if k == kind), default=-1) for kind in KINDS}
-        found: dict[tuple[str, int], Any] = {}
-        for kind in SMOOTH:
-            if far[kind] >= 0:
-                start = replace(given, x=self._start(kind, given))
-                found.update({(kind, hop): x for hop, x in enumerate(hop_by_hop(start, far[kind]))})
-        deepest = max(far["wl"], far["trees"])
-        for level, hashes in enumerate(wl_hashes(given, deepest) if deepest >= 0 else ()):
-            if ("wl", level) in parsed:
-                found["wl", level] = code_vectors(hashes, self.code_size)
-            if ("trees", level) in parsed:
-                found["trees", level] = _tree_columns(hashes, self.n_columns)
-        return [found[place] for place in parsed]
+    def _options(self) -> BlockOptions:
+        return BlockOptions(self.code_size, self.n_columns)
 
-    def _start(self, kind: str, given: Graphs) -> np.ndarray:
-        """Features [S, q] of a kind, before they are mixed."""
-        if kind == "degree":
-            return _degree_columns(given.degrees)
-        if kind == "structure":
-            return local_structure(given)
-        if kind == "size":
-            return graph_size(given)
-        x = self.features_[kind].transform(given).x
-        assert x is not None
-        return x @ self.bases_[kind] if kind in self.bases_ else x
+    def _raw(self, given: Graphs) -> list[Any]:
+        """The blocks before centring and scaling."""
+        parsed = [parse_name(name) for name in self.names_]
+        shared: dict[str, Any] = {}
+        found: dict[tuple[str, int], Any] = {}
+        for kind, block in self.blocks_.items():
+            levels = sorted({level for other, level in parsed if other == kind})
+            at_levels = block.at_levels(given, levels, shared)
+            found |= {(kind, level): values for level, values in zip(levels, at_levels, strict=True)}
+        return [found[place] for place in parsed]
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
         """The same transformer for some of its blocks."""
         fewer = clone(self)
         fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
-        used = {_parse(name)[0] for name in names}
-        fewer.features_ = {kind: features for kind, features in self.features_.items() if kind in used}
-        fewer.bases_ = {kind: basis for kind, basis in self.bases_.items() if kind in used}
+        used = {parse_name(name)[0] for name in names}
+        fewer.blocks_ = {kind: block for kind, block in self.blocks_.items() if kind in used}
         fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}
         fewer.scales_ = {name: self.scales_[name] for name in names if name in self.scales_}
         return fewer
@@ -153,12 +137,17 @@ class NodeBlocks(BaseEstimator):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that was fitted: what JSON can hold, and arrays."""
         check_is_fitted(self, "names_")
-        config = {
+        config: dict[str, Any] = {
             "params": self.get_params(), "kinds": self.kinds_, "names": self.names_, "label_kind": self.label_kind_,
-            "features": {kind: features.state() for kind, features in self.features_.items()},
+            "features": {},
         }  # fmt: skip
-        fitted = {"basis": self.bases_, "centre": self.centres_, "scale": self.scales_}
-        return config, {f"{what} {name}": value for what, found in fitted.items() for name, value in found.items()}
+        arrays = {f"centre {name}": value for name, value in self.centres_.items()}
+        arrays |= {f"scale {name}": value for name, value in self.scales_.items()}
+        for kind, block in self.blocks_.items():
+            state, own = block.state()
+            config["features"] |= {kind: state} if state else {}
+            arrays |= {f"{what} {kind}": value for what, value in own.items()}
+        return config, arrays
 
     @classmethod
     def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NodeBlocks:
@@ -166,25 +155,33 @@ class NodeBlocks(BaseEstimator):
         blocks = cls(**config["params"])
         blocks.kinds_, blocks.names_ = config["kinds"], config["names"]
         blocks.label_kind_ = config["label_kind"]
-        blocks.features_ = {kind: NodeFeatures.from_state(state) for kind, state in config["features"].items()}
-        blocks.bases_, blocks.centres_, blocks.scales_ = (
-            inside(arrays, what) for what in ("basis ", "centre ", "scale ")
+        blocks.blocks_ = {}
+        blocks.centres_, blocks.scales_ = (
+            {name: arrays[f"{what} {name}"] for name in blocks.names_ if f"{what} {name}" in arrays}
+            for what in ("centre", "scale")
         )
+        for kind in dict.fromkeys(parse_name(name)[0] for name in blocks.names_):
+            block = blocks.blocks_[kind] = BLOCKS[kind](blocks._options())
+            own = {name.removesuffix(f" {kind}"): value for name, value in arrays.items() if name.endswith(f" {kind}")}
+            block.set_state(config["features"].get(kind, {}), own)
         return blocks
 
 
-def principal_components(centred: np.ndarray) -> np.ndarray:
-    """A map [q, 96] onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
-    _, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
-    return np.ascontiguousarray(vectors[:, ::-1][:, :MOST_COLUMNS], dtype=np.float32)
-
-
 def available_kinds(graphs: Graphs) -> list[str]:
-    """Kinds of blocks that these graphs can have; one column for each of thousands of labels is left to "wl"."""
-    lacking = {"attributes"} if graphs.x is None else set()
-    if graphs.labels is None or sum(len(np.unique(column)) for column in graphs.labels.T) > _MOST_LABELS:
-        lacking.add("labels")
-    return [kind for kind in KINDS if kind not in lacking]
+    """Kinds of blocks that these graphs can have."""
+    return [kind for kind, block in BLOCKS.items() if block.available(graphs)]
+
+
+def parse_name(name: str) -> tuple[str, int]:
+    """Kind and level of a named block.
+
+    >>> parse_name("wl@2")
+    ('wl', 2)
+    """
+    kind, _, level = name.partition("@")
+    if kind not in BLOCKS or not level.isdigit():
+        raise ValueError(f"unknown block {name!r}: use one of {', '.join(BLOCKS)} with @ and a number, as in 'wl@2'")
+    return kind, int(level)
 
 
 def _label_kind(graphs: Graphs) -> str:
@@ -193,27 +190,3 @@ def _label_kind(graphs: Graphs) -> str:
         return "no labels"
     kind = "strings" if graphs.labels.dtype.kind in "USO" else "whole numbers"
     return f"{graphs.labels.shape[1]} label(s) each, {kind}"
-
-
-def _parse(name: str) -> tuple[str, int]:
-    kind, _, number = name.partition("@")
-    if kind not in KINDS or not number.isdigit():
-        raise ValueError(f"unknown block {name!r}: use one of {', '.join(KINDS)} with @ and a number, as in 'wl@2'")
-    return kind, int(number)
-
-
-def _tree_columns(hashes: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """A one in the column that a tree's name falls into [S, n_columns]."""
-    columns = (hashes >> np.uint64(32)) % np.uint64(n_columns)
-    count = len(hashes)
-    ones = np.ones(count, dtype=np.float32)
-    return sparse.csr_array((ones, columns.astype(np.int64), np.arange(count + 1)), shape=(count, n_columns))
-
-
-def _degree_columns(degrees: np.ndarray) -> np.ndarray:
-    """One column for each degree up to 32, then one for every quarter more; 60 columns reach 10^4 [S, columns]."""
-    large = _EXACT_DEGREES + np.ceil(np.log(np.maximum(degrees, 1) / _EXACT_DEGREES) / np.log(1.25))
-    place = np.where(degrees <= _EXACT_DEGREES, degrees, large).astype(int)
-    columns = np.zeros((len(degrees), _EXACT_DEGREES + 48), dtype=np.float32)
-    columns[np.arange(len(degrees)), np.minimum(place, columns.shape[1] - 1)] = 1.0
-    return columns

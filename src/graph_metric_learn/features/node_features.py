@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 
-KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
+FEATURE_KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
 
 
 class NodeFeatures(TransformerMixin, BaseEstimator):
@@ -61,8 +61,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
 
     def fit(self, graphs: Any, y: Any = None) -> NodeFeatures:
         """Learns columns and statistics from graphs (anything `as_graphs` takes)."""
-        if self.kind not in KINDS:
-            raise ValueError(f"unknown features {self.kind!r}: use one of {', '.join(map(repr, KINDS))}")
+        if self.kind not in FEATURE_KINDS:
+            raise ValueError(f"unknown features {self.kind!r}: use one of {', '.join(map(repr, FEATURE_KINDS))}")
         given = as_graphs(graphs)
         self.kind_ = self.kind
         if self.kind == "auto":

@@ -1,4 +1,4 @@
-"""What a graph looks like around a node, apart from all labels: numbers that every node has."""
+"""Block of local structure: degree, triangles and returns of random walks, which every node has."""
 
 from __future__ import annotations
 
@@ -6,13 +6,23 @@ import numpy as np
 
 from .._core.compiled import parallel, prange
 from ..graphs.collection import Graphs
+from .base import SmoothBlock
+
+
+class Structure(SmoothBlock):
+    """Local structure; its columns have different units."""
+
+    scaling = "apart"
+
+    def start(self, graphs: Graphs) -> np.ndarray:
+        return local_structure(graphs)
 
 
 def local_structure(graphs: Graphs) -> np.ndarray:
-    """Degree and triangles (as log(1 + count)), clustering coefficient, returns after two and three steps [S, 5].
+    """Degree and triangles, as log(1 + count), clustering coefficient, returns after two and three steps [S, 5].
 
-    Clustering is the share of pairs of neighbours that are neighbours; returns are the chances that a random walk is
-    back where it started.
+    The clustering coefficient is the share of pairs of neighbours that are adjacent; returns are the probabilities that
+    a random walk is back where it started.
 
     Examples
     --------
@@ -34,23 +44,9 @@ def local_structure(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-def graph_size(graphs: Graphs) -> np.ndarray:
-    """How large the graph of each node is: logarithms of its nodes, and of its edges + 1 [S, 2].
-
-    Examples
-    --------
-    >>> from graph_metric_learn.graphs import as_graphs
-    >>> np.exp(graph_size(as_graphs([(1 - np.eye(3), None)])))[0].round(3)
-    array([3., 4.], dtype=float32)
-    """
-    edges = np.add.reduceat(graphs.degrees, graphs.offsets[:-1]) / 2
-    of_graph = np.stack([np.log(graphs.sizes), np.log1p(edges)], axis=1)
-    return np.repeat(of_graph, graphs.sizes, axis=0).astype(np.float32)
-
-
 @parallel
 def _count_triangles(starts, neighbors, chance, triangles, returns):
-    """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of neighbours that are neighbours.
+    """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of adjacent neighbours.
 
     For each edge the shorter list of neighbours is looked up in the longer one: a hub costs no more than its edges.
     """

@@ -1,22 +1,44 @@
-"""Weisfeiler-Lehman labels as hashes, and codes for them: no table, so new graphs and new labels just work."""
+"""Weisfeiler-Lehman trees around nodes, named by hashes: no table, so new graphs and new labels just work."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..graphs.collection import Graphs
+from .base import Block
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consecutive multiples are far apart
+
+
+class TreeCodes(Block):
+    """A vector for the tree of depth h around each node: the same for equal trees, nearly orthogonal for others."""
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        names = _shared_hashes(graphs, max(levels), shared)
+        return [code_vectors(names[level], self.options.code_size) for level in levels]
+
+
+class Trees(Block):
+    """One of many columns for the tree of depth h around each node, as a sparse array of 0 and 1."""
+
+    scaling = "none"
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        names = _shared_hashes(graphs, max(levels), shared)
+        return [tree_columns(names[level], self.options.n_columns) for level in levels]
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     """A 64-bit name for the tree of depth 0, 1, … `levels` around each node [levels + 1, S].
 
     Level 0 is the node's labels (its degree, where nodes have no labels); level l + 1 is a hash of the node's name at
-    level l and of the multiset of its neighbours' names. Equal trees have equal names; different ones differ but for
-    an accident of 1 in 2^64 per pair. No name depends on the other graphs.
+    level l and of the multiset of its neighbours' names. Equal trees have equal names; different ones differ, but for
+    a collision of probability 2^-64 per pair. No name depends on the other graphs.
 
     Examples
     --------
@@ -25,16 +47,30 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     >>> [len(np.unique(names)) for names in wl_hashes(path, 2)]
     [2, 2, 2]
     """
-    names = [_start(graphs)]
+    return np.stack(_extended([_start(graphs)], graphs, levels))
+
+
+def _shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
+    """The hashes of levels 0 … `deepest`; those that another kind of block needed before are not computed again."""
+    names = shared.setdefault("tree hashes", [])
+    if not names:
+        names.append(_start(graphs))
+    return _extended(names, graphs, deepest)
+
+
+def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.ndarray]:
+    """The list of hashes by level, made longer in place until it reaches `levels`."""
+    if len(names) > levels:
+        return names
     tails, heads = graphs.edges
     order = np.argsort(tails, kind="stable")
     ends = np.cumsum(np.bincount(tails, minlength=int(graphs.sizes.sum())))
     with np.errstate(over="ignore"):
-        for _ in range(levels):
+        while len(names) <= levels:
             running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mix(names[-1] ^ _ODD)[heads[order]])])
             around = running[ends] - running[np.concatenate([[0], ends[:-1]])]  # sums modulo 2^64
             names.append(_mix(_mix(names[-1]) * _ODD + around))
-    return np.stack(names)
+    return names
 
 
 def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
@@ -49,7 +85,16 @@ def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     return (2.0 * bits[:, :size].astype(np.float32) - 1.0) / np.float32(np.sqrt(size))
 
 
+def tree_columns(names: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """A one in the column that a tree's name is hashed to [S, n_columns]."""
+    columns = (names >> np.uint64(32)) % np.uint64(n_columns)
+    count = len(names)
+    ones = np.ones(count, dtype=np.float32)
+    return sparse.csr_array((ones, columns.astype(np.int64), np.arange(count + 1)), shape=(count, n_columns))
+
+
 def _start(graphs: Graphs) -> np.ndarray:
+    """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
     if graphs.labels is None:
         return _mix(graphs.degrees.astype(np.uint64))
     name = np.zeros(len(graphs.labels), np.uint64)

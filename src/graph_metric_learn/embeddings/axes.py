@@ -1,0 +1,91 @@
+"""Projected transport of a cloud along its principal axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core.compiled import parallel, prange
+from .._core.linear import principal_axes
+from .._core.ragged import offsets
+from .base import Embedding, subsample
+
+_NOISE = 1e-10  # relative scatter along an axis that is nothing but rounding
+
+
+class Axes(Embedding):
+    """Projected transport along principal axes: along each axis, the sorted points are cut into cells of equal mass.
+
+    Each cell of each axis is a slot: the curve of a cloud along that axis (see `transport.curves`), averaged on a fixed
+    grid. Points at the same place along an axis share their cells, so the vector is a function of the cloud alone.
+
+    Parameters
+    ----------
+    n_axes, n_cells : int
+        How many axes, and how many cells along each.
+    """
+
+    name = "projected transport"
+
+    def __init__(self, n_axes: int = 8, n_cells: int = 8) -> None:
+        self.n_axes = n_axes
+        self.n_cells = n_cells
+
+    def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Axes:
+        """The axes of largest variance of a subsample of the points, without those along which only rounding varies."""
+        some = subsample(points, rng).astype(np.float64)
+        scatter, axes = principal_axes((some - some.mean(0)).T @ (some - some.mean(0)))
+        count = np.count_nonzero(scatter > _NOISE * scatter.max())
+        self.axes = axes[:, : min(max(count, 1), self.n_axes)].copy()
+        return self
+
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        means = self._means(points, points, sizes)
+        return (means / np.sqrt(means.shape[1])).astype(np.float32)
+
+    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, slots, c]."""
+        along = points.astype(np.float64) @ self.axes
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.stack([np.lexsort([column, owner]) for column in along.T], axis=1)
+        means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
+        _fill_cells(along, order, np.ascontiguousarray(carried, np.float32), offsets(sizes), self.n_cells, means)
+        return means
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"axes": self.axes}
+
+
+@parallel
+def _fill_cells(along, order, carried, starts, n_cells, means):
+    """Averages of the values `carried` [S, c] in each cell of each axis [G, axes · n_cells, c].
+
+    Points at one place along an axis, up to rounding, are one step of the curve, of the mean of their values. The cell
+    averages of `transport` cannot serve here: they have no such steps of several points.
+    """
+    for g in prange(len(starts) - 1):
+        first, n = starts[g], starts[g + 1] - starts[g]
+        mean = np.empty(carried.shape[1])
+        near = 0.0
+        for k in range(along.shape[1]):
+            for i in range(first, first + n):
+                near = max(near, 1e-6 * abs(along[i, k]))
+        for k in range(along.shape[1]):
+            begin = 0
+            while begin < n:
+                end = begin + 1
+                while end < n and along[order[first + end, k], k] - along[order[first + end - 1, k], k] <= near:
+                    end += 1
+                mean[:] = 0.0
+                for i in range(begin, end):
+                    mean += carried[order[first + i, k]]
+                mean /= end - begin
+                cell = begin * n_cells // n
+                while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)
+                    share = (min((cell + 1) * n, end * n_cells) - max(cell * n, begin * n_cells)) / n
+                    for j in range(len(mean)):
+                        means[g, k * n_cells + cell, j] += share * mean[j]
+                    cell += 1
+                begin = end

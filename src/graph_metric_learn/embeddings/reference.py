@@ -1,0 +1,120 @@
+"""Optimal transport of a cloud to a reference cloud."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._core.compiled import parallel, prange
+from .._core.ragged import concatenated_ranges, offsets
+from ..transport.solvers.simplex import plan_of, solve, start_tree
+from .base import Embedding, subsample
+
+_N_CLOUDS = 500  # clouds that the reference is centred among
+
+
+class Reference(Embedding):
+    """Transport to a reference cloud: one slot for each of its K points, filled by the optimal plan.
+
+    With the plan π between reference and cloud (masses 1/K and 1/n, squared Euclidean cost), w = K π: the linearised
+    Wasserstein distance. One small exact solve per cloud, not per pair.
+
+    Parameters
+    ----------
+    n_points : int
+        K; fewer where there are fewer different points.
+    """
+
+    name = "reference transport"
+
+    def __init__(self, n_points: int = 32) -> None:
+        self.n_points = n_points
+
+    def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
+        """The reference: k-means centres of a subsample of the points, then one step towards the barycentre."""
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
+
+        some = subsample(points, rng)
+        distinct = np.unique(some.round(6), axis=0)
+        seed = int(rng.integers(2**31))
+        if len(distinct) <= self.n_points:
+            self.reference = distinct.astype(np.float64)
+            return self._centred(points, sizes, rng)
+        with warnings.catch_warnings():  # fewer centres than asked for are fine
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            means = KMeans(self.n_points, n_init=1, max_iter=20, random_state=seed).fit(some)
+        self.reference = np.asarray(means.cluster_centers_, dtype=np.float64)
+        return self._centred(points, sizes, rng)
+
+    def _centred(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
+        """One step towards the barycentre: each reference point moves to the mean of the points transported to it."""
+        some = np.sort(rng.permutation(len(sizes))[:_N_CLOUDS])
+        starts = offsets(sizes)
+        rows = concatenated_ranges(starts[some], sizes[some])
+        part = np.ascontiguousarray(points[rows], np.float32)
+        self.reference = self._means(part, part, sizes[some]).mean(0)
+        return self
+
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        """From the plan; equal points have equal shares."""
+        shares = self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+        _, place, counts = np.unique(x.round(5), axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        together = np.zeros((len(shares), len(counts)))
+        np.add.at(together.T, place, shares.T)
+        return (together / counts)[:, place]
+
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        means = self._means(points, np.ascontiguousarray(points, np.float32), sizes)
+        return (means / np.sqrt(means.shape[1])).astype(np.float32)
+
+    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, K, c].
+
+        Of several optimal plans it is always the same one, whatever the order of the points: points are sorted along a
+        fixed direction, and those that differ by rounding only are made equal.
+        """
+        exact = points.astype(np.float64).round(5)
+        direction = np.random.default_rng(0).normal(size=points.shape[1])
+        order = np.lexsort([exact @ direction, np.repeat(np.arange(len(sizes)), sizes)])
+        means = np.zeros((len(sizes), len(self.reference), carried.shape[1]))
+        if not _transport(self.reference, exact[order], carried[order], offsets(sizes), means):
+            raise RuntimeError("a transport problem was not solved within a million pivots")
+        return means
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"reference": self.reference}
+
+
+@parallel
+def _transport(reference, points, carried, starts, means):
+    """Means of the carried values at each reference point under an optimal plan; returns whether all were solved."""
+    count, width = reference.shape
+    failures = 0
+    for g in prange(len(starts) - 1):
+        first, n = starts[g], starts[g + 1] - starts[g]
+        cost = np.empty((count, n))
+        for k in range(count):
+            for i in range(n):
+                total = 0.0
+                for c in range(width):
+                    gap = reference[k, c] - points[first + i, c]
+                    total += gap * gap
+                cost[k, i] = total
+        unit = max(1e-300, 1e-7 * cost.max())
+        for k in range(count):
+            for i in range(n):
+                cost[k, i] = np.rint(cost[k, i] / unit)
+        parent, flow, plan = np.empty(count + n, np.int64), np.empty(count + n, np.int64), np.empty((count, n))
+        start_tree(cost, parent, flow)
+        if solve(cost, parent, flow, 1_000_000) < 0:
+            failures += 1
+        plan_of(parent, flow, plan)
+        for k in range(count):
+            for i in range(n):
+                if plan[k, i] > 0:
+                    for c in range(carried.shape[1]):
+                        means[g, k, c] += count * plan[k, i] * carried[first + i, c]
+    return failures == 0

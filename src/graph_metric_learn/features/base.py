@@ -1,0 +1,81 @@
+"""What a kind of block is: a description of nodes at levels 0, 1, 2, …, and the registry of all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._core.registry import Registry
+from ..graphs.collection import Graphs
+from .propagation import hop_by_hop
+
+
+@dataclass(frozen=True)
+class BlockOptions:
+    """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees."""
+
+    code_size: int = 32
+    n_columns: int = 1024
+
+
+class Block:
+    """A kind of description of nodes. Level h takes in more of a node's surroundings than level h − 1.
+
+    A new kind is a subclass in the registry, ``BLOCKS["name"] = MyBlock``, and then has the names "name@0", "name@1", …
+    It needs `at_levels`, or, as a :class:`SmoothBlock`, `start`.
+
+    Attributes
+    ----------
+    scaling : {"together", "apart", "none"}
+        Whether columns are centred and share one scale, or have one each (columns of different units), or stay as they
+        are (sparse columns of 0 and 1).
+    embeddings : tuple of str or None
+        The only embeddings that make sense; None for all that take such points.
+    """
+
+    scaling: ClassVar[str] = "together"
+    embeddings: ClassVar[tuple[str, ...] | None] = None
+
+    def __init__(self, options: BlockOptions) -> None:
+        self.options = options
+
+    @classmethod
+    def available(cls, graphs: Graphs) -> bool:
+        """Whether these graphs can be described so."""
+        return True
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> Block:
+        """Learns columns from all graphs, statistics from a sample of them."""
+        return self
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        """Descriptions [S, q] of all nodes, one for each of the levels.
+
+        `shared` is empty at the first call for these graphs: a place for what several kinds need.
+        """
+        raise NotImplementedError
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What was fitted: what JSON can hold, and arrays."""
+        return {}, {}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """The way back."""
+
+
+class SmoothBlock(Block):
+    """Features of the nodes, at level h smoothed over h hops, symmetrically normalised."""
+
+    def start(self, graphs: Graphs) -> np.ndarray:
+        """Features [S, q], float32, at level 0."""
+        raise NotImplementedError
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        hops = hop_by_hop(replace(graphs, x=self.start(graphs)), max(levels))
+        return [hops[level] for level in levels]
+
+
+BLOCKS: Registry[type[Block]] = Registry("kind of block")

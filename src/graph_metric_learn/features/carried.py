@@ -1,0 +1,87 @@
+"""Blocks of what nodes carry: attributes and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.linear import principal_axes
+from ..graphs.collection import Graphs
+from .base import SmoothBlock
+from .node_features import NodeFeatures
+
+MAX_COLUMNS = 96  # more of them are reduced to principal components
+_MAX_LABELS = 256  # with more different labels, one column for each is left to the codes of trees
+
+
+class _Carried(SmoothBlock):
+    """A matrix of features by a fitted rule."""
+
+    kind: str
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> _Carried:
+        self.features = NodeFeatures(self.kind).fit(graphs)
+        return self
+
+    def start(self, graphs: Graphs) -> np.ndarray:
+        x = self.features.transform(graphs).x
+        assert x is not None
+        return x
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return self.features.state(), {}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.features = NodeFeatures.from_state(config)
+
+
+class Attributes(_Carried):
+    """Attributes, standardised; more than 96 columns are reduced to principal components."""
+
+    kind = "attributes"
+    basis: np.ndarray | None = None  # [q, 96]
+
+    @classmethod
+    def available(cls, graphs: Graphs) -> bool:
+        return graphs.x is not None
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> Attributes:
+        super().fit(graphs, sample)
+        if self.features.width_ > MAX_COLUMNS:
+            wide = super().start(sample)
+            self.basis = principal_components(wide - wide.mean(0))
+        return self
+
+    def start(self, graphs: Graphs) -> np.ndarray:
+        x = super().start(graphs)
+        return x if self.basis is None else x @ self.basis
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return self.features.state(), {} if self.basis is None else {"basis": self.basis}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        super().set_state(config, arrays)
+        self.basis = arrays.get("basis")
+
+
+class Labels(_Carried):
+    """Labels, one column for each that occurs."""
+
+    kind = "labels"
+
+    @classmethod
+    def available(cls, graphs: Graphs) -> bool:
+        return graphs.labels is not None and sum(len(np.unique(c)) for c in graphs.labels.T) <= _MAX_LABELS
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> Labels:
+        super().fit(graphs, sample)
+        assert graphs.labels is not None
+        self.features.label_values_ = [np.unique(column) for column in graphs.labels.T]  # no gaps
+        return self
+
+
+def principal_components(centred: np.ndarray) -> np.ndarray:
+    """A map [q, 96], float32, onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
+    _, axes = principal_axes(centred.T @ centred)
+    return np.ascontiguousarray(axes[:, :MAX_COLUMNS], dtype=np.float32)

@@ -1,0 +1,50 @@
+"""A block of node features from outside the library, used from end to end: nothing in the library names it."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from graph_metric_learn.features.blocks import BLOCKS, NodeBlocks, SmoothBlock
+
+
+class Reach(SmoothBlock):
+    """How many nodes are within three hops. A toy."""
+
+    scaling = "apart"
+
+    def start(self, graphs):
+        near = graphs.adjacency.toarray() + np.eye(int(graphs.sizes.sum()))
+        return (np.linalg.matrix_power(near, 3) > 0).sum(1, keepdims=True).astype(np.float32)
+
+
+@pytest.fixture
+def reach(monkeypatch):
+    monkeypatch.setitem(BLOCKS, "reach", Reach)
+
+
+def test_a_block_from_outside_is_used_from_end_to_end(reach, tmp_path):
+    graphs = [nx.path_graph(n) for n in range(8, 18)] + [nx.star_graph(n) for n in range(7, 17)]
+    y = [0] * 10 + [1] * 10
+    metric = gml.GraphMetric(features=["reach@0", "reach@1"], random_state=0).fit(graphs, y)
+    assert metric.blocks_.names_ == ["reach@0", "reach@1"]
+    assert metric.choice_.accuracy == 1.0
+    loaded = gml.load(metric.save(tmp_path / "metric"))
+    np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
+    chosen = gml.GraphMetric(random_state=0).fit(graphs, y)  # it is a candidate like any other
+    assert "mean of reach" in chosen.choice_.scores
+
+
+def test_features_are_smoothed_level_by_level(reach):
+    graphs = gml.as_graphs([nx.path_graph(9)])
+    raw = Reach(None).at_levels(graphs, [0, 2], {})
+    assert raw[0][:, 0].tolist() == [4, 5, 6, 7, 7, 7, 6, 5, 4]
+    assert not np.allclose(raw[0], raw[1])
+    block, smooth = NodeBlocks().fit(graphs, ["reach@0", "reach@2"]).transform(graphs)
+    np.testing.assert_allclose(block[:, 0], (raw[0] - raw[0].mean())[:, 0] / raw[0].std(), rtol=1e-5)
+    np.testing.assert_allclose(smooth[:, 0], (raw[1] - raw[1].mean())[:, 0] / raw[1].std(), rtol=1e-4)
+
+
+def test_without_it_the_name_is_unknown():
+    with pytest.raises(ValueError, match="unknown block 'reach@0'"):
+        NodeBlocks().fit([nx.path_graph(3)], ["reach@0"])

@@ -1,0 +1,54 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from graph_metric_learn.graphs import Graphs, as_graphs
+from graph_zoo import as_pyg, zoo
+
+
+def same(one, two):
+    np.testing.assert_array_equal(one.sizes, two.sizes)
+    np.testing.assert_array_equal(one.edges, two.edges)
+    np.testing.assert_array_equal(one.x, two.x)
+
+
+def test_choosing_graphs_and_batches(rng):
+    pairs, y = zoo(rng, 5)
+    graphs = as_graphs(as_pyg(pairs, y))
+    chosen = graphs[np.array([3, 0])]
+    wanted = as_graphs([pairs[3], pairs[0]])
+    same(chosen, wanted)
+    assert chosen.y.tolist() == [1, 0]
+    same(graphs[1:3], as_graphs(pairs[1:3]))
+    same(graphs[2], as_graphs(pairs[2:3]))
+    batch = chosen.to_batch()
+    assert batch.num_graphs == 2
+    assert batch.num_nodes == len(wanted.x)
+    np.testing.assert_array_equal(batch.edge_index.numpy(), wanted.edges)
+    np.testing.assert_array_equal(batch.batch.numpy(), np.repeat([0, 1], wanted.sizes))
+
+
+def test_a_graph_may_be_chosen_several_times():
+    given = as_graphs([nx.cycle_graph(3), nx.path_graph(4), nx.star_graph(2)])
+    chosen = given[[2, 0, 0, 1]]
+    assert chosen.sizes.tolist() == [3, 3, 3, 4]
+    assert chosen.degrees.tolist() == [2, 1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 1]
+    tails, heads = chosen.edges
+    owner = np.repeat(np.arange(4), chosen.sizes)
+    assert (owner[tails] == owner[heads]).all()
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"labels": np.zeros(3, int)}, r"labels must have one row for each of the 3 nodes.* \[3\]"),
+        ({"x": np.zeros((2, 1))}, r"x must have one row for each of the 3 nodes.* \[2, 1\]"),
+        ({"y": np.zeros(3)}, "y has 3 entries for 2 graphs"),
+        ({"edges": np.zeros((4, 3), int)}, r"edges must have the shape \[2, E\], got \[4, 3\]"),
+        ({"edges": np.array([[1], [3]])}, "edges must lie between 0 and 2, the last of the nodes"),
+        ({"edges": np.array([[0, 1], [1, 0]])}, "edges must join nodes of the same graph"),
+    ],
+)
+def test_flat_arrays_must_fit_together(parts, said):
+    with pytest.raises(ValueError, match=said):
+        Graphs(**{"sizes": np.array([1, 2]), "edges": np.zeros((2, 0), int), **parts})
