@@ -1,0 +1,24 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from graph_metric_learn.objectives import Classes
+from graph_metric_learn.objectives.leave_one_out import NEIGHBORS, leave_one_out, usable
+
+
+@pytest.mark.parametrize(("weights", "ks"), [("uniform", (1, 3, 5)), ("distance", NEIGHBORS)])
+def test_leave_one_out_is_scikit_learns(rng, weights, ks):
+    points, codes = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    points[:, 0] += codes
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2).astype(np.float32)
+    scores = leave_one_out(Classes(), distances, codes, ks, weighted=weights == "distance")
+    for k, score in zip(ks, scores, strict=True):
+        knn = KNeighborsClassifier(k, weights=weights, metric="precomputed")
+        assert score == pytest.approx(cross_val_score(knn, distances, codes, cv=LeaveOneOut()).mean())
+
+
+def test_only_as_many_neighbours_as_there_are():
+    assert usable(3) == [1, 2]
+    assert usable(100) == list(NEIGHBORS)
+    assert len(leave_one_out(Classes(), np.zeros((3, 3)), np.array([0, 1, 1]))) == 2
