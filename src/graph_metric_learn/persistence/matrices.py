@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from .._core.files import new_file
-from ..transport import Curves, pairwise_distances
+from ..transport import Embedded, pairwise_distances
 
 _BLOCK_BYTES = 2**27
 
 
-def write_npy(path: Path, rows: Curves, columns: Curves | None) -> None:
+def write_npy(path: Path, rows: Embedded, columns: Embedded | None) -> None:
     """All distances as float32 [N, M] in NumPy's format; the file appears when it is complete."""
     with new_file(path, overwrite=True) as name:
         shape = (len(rows), len(rows if columns is None else columns))
@@ -24,7 +24,7 @@ def write_npy(path: Path, rows: Curves, columns: Curves | None) -> None:
 
 
 def write_csv(
-    path: Path, rows: Curves, columns: Curves | None, names: Sequence[str], column_names: Sequence[str]
+    path: Path, rows: Embedded, columns: Embedded | None, names: Sequence[str], column_names: Sequence[str]
 ) -> None:
     """All distances as CSV with the names of the graphs in the first row and column."""
     others = rows if columns is None else columns

@@ -104,6 +104,10 @@ def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dic
         raise ValueError(f"{path / TENSORS} is damaged: {error}") from None
 
 
-def inside(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Those whose names begin so, without it."""
+def strip_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Entries whose name starts with `prefix`, with the prefix removed.
+
+    >>> strip_prefix({"metric.theta": np.ones(1), "y": np.zeros(1)}, "metric.")
+    {'theta': array([1.])}
+    """
     return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

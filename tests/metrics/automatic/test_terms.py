@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from graph_metric_learn.features.blocks import KINDS, NodeBlocks
+from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.metrics.automatic.terms import Term, embeddings_for, recipes
+from graph_metric_learn.metrics.automatic.terms import Term
 from graph_zoo import zoo
 
 TITLES = {"mean": ["attributes@0", "wl@1"], "reference": ["attributes@0", "structure@1"], "axes": ["wl@0", "wl@1"]}
@@ -74,18 +74,3 @@ def test_refreshed_couplings_are_made_with_the_weights(data):
     shuffled["structure@1"] = data[0]["structure@1"][::-1]
     np.testing.assert_allclose(anew.vectors(*data), anew.vectors(shuffled, data[1]), atol=1e-5)
     assert np.abs(term.vectors(*data) - term.vectors(shuffled, data[1])).max() > 1e-3
-
-
-def test_recipes_use_what_there_is():
-    for kinds in (KINDS, KINDS[1:], KINDS[2:]):
-        for names in recipes(kinds).values():
-            assert {name.partition("@")[0] for name in names} <= set(kinds)
-            assert embeddings_for(names)
-
-
-def test_trees_and_points_do_not_mix():
-    assert embeddings_for(["trees@0", "trees@1"]) == ["histogram"]
-    assert embeddings_for(["size@0"]) == ["mean"]
-    assert embeddings_for(["wl@0"], "histogram") == []
-    with pytest.raises(ValueError, match="trees go with trees alone"):
-        embeddings_for(["wl@0", "trees@0"])

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 import torch
 
+import graph_metric_learn as gml
+from graph_metric_learn.features.propagation import propagate
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.metrics.sgml.encoders import SGCN, encode, propagate
+from graph_metric_learn.metrics.sgml.encoders import SGCN, encode, prepare
 from graph_zoo import zoo
 
 
@@ -35,6 +37,64 @@ def test_another_encoder_gets_a_pyg_batch(rng):
 
     with pytest.raises(ValueError, match="expected one row per node"):
         encode(Pooled(), graphs)
+
+
+def test_an_encoder_whose_forward_begins_with_x_and_edge_index_gets_these(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+
+    class Sum(torch.nn.Module):
+        def forward(self, x, edge_index, edge_weight=None):
+            return x.index_add(0, edge_index[1], x[edge_index[0]])
+
+    np.testing.assert_allclose(encode(Sum(), graphs), propagate(graphs, 1, "sum"), rtol=1e-5)
+
+
+class Scaled(torch.nn.Module):
+    """Knows nothing of SGCN: features are centred once, by `prepare`, and scaled by `forward`."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.linspace(0.5, 1.5, 3))
+        self.prepared = 0
+
+    def prepare(self, graphs):
+        self.prepared += 1
+        x = torch.from_numpy(graphs.x)
+        return x - x.mean(0)
+
+    def forward(self, centred):
+        return centred * self.scale
+
+
+def test_any_encoder_may_have_a_step_that_is_prepared_once(rng):
+    pairs, y = zoo(rng, 20)
+    graphs = as_graphs(pairs)
+    x = torch.from_numpy(graphs.x)
+    assert torch.equal(encode(Scaled(), graphs), (x - x.mean(0)) * Scaled().scale)
+    metric = gml.SGML(encoder=Scaled(), n_epochs=3, random_state=0, device="cpu").fit(pairs, y)
+    assert metric.module_.prepared == 2  # once for the number of outputs, once for all steps of the training
+    assert not torch.equal(metric.module_.scale, Scaled().scale)
+
+
+def test_a_layer_that_is_called_prepare_is_no_such_step(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+
+    class Layered(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.prepare = torch.nn.Identity()
+
+        def forward(self, batch):
+            return self.prepare(batch.x)
+
+    assert prepare(Layered(), graphs) is None
+    assert torch.equal(encode(Layered(), graphs), torch.from_numpy(graphs.x))
+
+
+def test_a_failing_encoder_is_named(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+    with pytest.raises(ValueError, match="the encoder failed on a batch with 3 node features"):
+        encode(torch.nn.Linear(2, 2), graphs)
 
 
 def test_bad_choices():

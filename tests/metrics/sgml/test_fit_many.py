@@ -5,10 +5,9 @@ import torch
 
 import graph_metric_learn as gml
 from graph_metric_learn.metrics.sgml import fit_many as many
-from graph_metric_learn.metrics.sgml.training import batched as training
+from graph_metric_learn.metrics.sgml.losses import LOSSES, Loss
+from graph_metric_learn.metrics.sgml.training import many_models
 from graph_zoo import zoo
-
-FRESH = np.random.default_rng()
 
 
 def models(**options):
@@ -43,11 +42,11 @@ def assert_alike(metrics, others, **tolerance):
         {"distance": "sw", "n_projections": 4, "batching": "shuffled"},
     ],
 )
-@pytest.mark.parametrize("together", [2**29, 1])
-def test_together_as_alone(options, together, device, monkeypatch):
-    monkeypatch.setattr(training, "_NUMBERS", together)
-    pairs, y = zoo(FRESH, 45)
-    subsets = [FRESH.permutation(45)[:count] for count in (45, 40, 36, 29)]  # batches of unequal number and length
+@pytest.mark.parametrize("at_once", [2**29, 1])
+def test_together_as_alone(options, at_once, rng, device, monkeypatch):
+    monkeypatch.setattr(many_models, "_MAX_AVERAGES", at_once)
+    pairs, y = zoo(rng, 45)
+    subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]  # batches of unequal number and length
     wanted = alone(models(**options), pairs, y, subsets)
     got = models(**options)
     many._fit_together(got, gml.as_graphs(pairs), y, subsets, torch.device(device))
@@ -95,6 +94,16 @@ def test_metrics_that_have_little_in_common(rng, device):
 
     wanted = [metric.fit(pairs, y) for metric in make()]
     assert_alike(wanted, gml.fit_many(make(), pairs, y, device=device), rtol=1e-3, atol=1e-4)
+
+
+def test_a_loss_without_a_batched_form_is_trained_alone(rng, device, monkeypatch):
+    monkeypatch.setitem(LOSSES, "by torch alone", Loss(gml.nca))
+    pairs, y = zoo(rng, 24)
+    make = lambda: [gml.SGML(n_epochs=2, random_state=s, device="cpu", loss="by torch alone") for s in (0, 1)]  # noqa: E731
+    wanted = [metric.fit(pairs, y) for metric in make()]
+    got = make()
+    many._fit_together(got, gml.as_graphs(pairs), y, [np.arange(24)] * 2, torch.device(device))
+    assert_alike(wanted, got, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize(

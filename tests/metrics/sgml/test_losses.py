@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+import graph_metric_learn as gml
 from graph_metric_learn import nca, nccml
-from graph_metric_learn.metrics.sgml.losses import LOSSES, resolve_loss
+from graph_metric_learn.metrics.sgml.losses import LOSSES, Loss, named_loss, resolve_loss, wants_vectors
+from graph_zoo import zoo
 
 
 def batch(rng, size=6, classes=3):
@@ -39,13 +41,13 @@ def by_hand(d2, y, name):
 def test_against_the_formulas(rng, name):
     for _ in range(3):
         d2, y = batch(rng)
-        assert float(LOSSES[name](d2, y)) == pytest.approx(by_hand(d2, y, name))
+        assert float(LOSSES[name].autograd(d2, y)) == pytest.approx(by_hand(d2, y, name))
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_gradients(rng, name):
     d2, y = batch(rng)
-    assert torch.autograd.gradcheck(lambda d: LOSSES[name](d, y), d2.requires_grad_())
+    assert torch.autograd.gradcheck(lambda d: LOSSES[name].autograd(d, y), d2.requires_grad_())
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -53,7 +55,7 @@ def test_gradients(rng, name):
 @pytest.mark.parametrize("y", [[0, 1, 2, 3], [0, 0, 0, 0], [0, 0, 0, 1]])
 def test_stable_in_float32_for_huge_distances_and_lonely_classes(rng, name, scale, y):
     d2 = (batch(rng, 4)[0] * scale).float().requires_grad_()
-    value = LOSSES[name](d2, torch.tensor(y))
+    value = LOSSES[name].autograd(d2, torch.tensor(y))
     value.backward()
     assert torch.isfinite(value)
     assert torch.isfinite(d2.grad).all()
@@ -69,14 +71,70 @@ def test_one_class_or_one_element_teaches_nothing():
 def test_class_numbers_do_not_matter(rng):
     d2, y = batch(rng)
     for name in LOSSES:
-        assert float(LOSSES[name](d2, y * 17 - 5)) == pytest.approx(float(LOSSES[name](d2, y)))
+        assert float(LOSSES[name].autograd(d2, y * 17 - 5)) == pytest.approx(float(LOSSES[name].autograd(d2, y)))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_batches_side_by_side_as_one_by_one(rng, name):
+    """The batched twin, on batches of different lengths, against autograd."""
+    lengths, most = (6, 5, 2, 1, 7), 7
+    squared, y = torch.full((5, most, most), 1e6, dtype=torch.float64), torch.full((5, most), -1)
+    values, grad_d2 = [], torch.zeros_like(squared)
+    for k, size in enumerate(lengths):
+        d2, own = batch(rng, size, 3 if k else 1)
+        squared[k, :size, :size], y[k, :size] = d2, own
+        value = LOSSES[name].autograd(d2.requires_grad_(), own)
+        value.backward()
+        values.append(value.item())
+        grad_d2[k, :size, :size] = d2.grad
+    got, got_grad = LOSSES[name].batched(squared, y, 4)
+    np.testing.assert_allclose(got, values, atol=1e-12)
+    np.testing.assert_allclose(got_grad, grad_d2, atol=1e-12)
+
+
+def test_a_loss_from_outside_is_one_line(rng, monkeypatch):
+    """Registered with its form by autograd alone, it trains everywhere that a built-in loss does."""
+
+    def contrastive(squared_distances, y):
+        same = y.unsqueeze(0) == y.unsqueeze(1)
+        return torch.where(same, squared_distances, (1 - squared_distances).relu()).mean(1).sum()
+
+    monkeypatch.setitem(LOSSES, "contrastive", Loss(contrastive))
+    pairs, y = zoo(rng, 20)
+    options = {"n_epochs": 3, "random_state": 0, "device": "cpu"}
+    by_name = gml.SGML(loss="contrastive", **options).fit(pairs, y)
+    by_function = gml.SGML(loss=contrastive, **options).fit(pairs, y)
+    assert by_name.history_.loss == by_function.history_.loss
+    assert by_name.history_.loss[-1] < by_name.history_.loss[0]
+    (together,) = gml.fit_many([gml.SGML(loss="contrastive", **options)], pairs, y, device="cpu")
+    assert together.history_.loss == by_name.history_.loss
+
+
+def test_losses_by_name():
+    assert named_loss("nca") is LOSSES["nca"]
+    assert resolve_loss("nca") is nca
+    assert resolve_loss(np.mean) is np.mean
+    assert named_loss(nca) is named_loss("triplet") is named_loss([]) is None
+
+
+def test_losses_on_vectors_are_recognised():
+    from pytorch_metric_learning.losses import TripletMarginLoss
+
+    assert wants_vectors(TripletMarginLoss())
+    assert not wants_vectors(nca)
+    assert not wants_vectors("nca")
 
 
 def test_bad_choices():
-    with pytest.raises(ValueError, match="'triplet'"):
+    with pytest.raises(ValueError, match=r"unknown loss='triplet': use one of 'nccml', .*, or a function"):
         resolve_loss("triplet")
+    with pytest.raises(ValueError, match="unknown loss='triplet'"):
+        gml.SGML(loss="triplet").fit(*zoo(np.random.default_rng(0), 4))
+    with pytest.raises(ValueError, match=r"unknown loss=\['nca'\]"):
+        resolve_loss(["nca"])
+    with pytest.raises(ValueError, match="saved with a loss of its own"):
+        resolve_loss(None)
     with pytest.raises(ValueError, match="form='x'"):
         nccml(torch.zeros(2, 2), torch.zeros(2), form="x")
     with pytest.raises(ValueError, match="for 3 classes"):
         nca(torch.zeros(2, 2), torch.zeros(3))
-    assert resolve_loss(np.mean) is np.mean

@@ -1,15 +1,21 @@
-"""Which distances to add up: a few of many candidates, with weights, by how well neighbours agree in training."""
+"""Which distances to add up: a few of many candidates, with weights, by how well neighbours predict in training."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...objectives.votes import class_votes, elected
+from ..._core.progress import progress_bar
+from ...objectives import Objective
+from ...objectives.leave_one_out import leave_one_out, usable
+from .candidates import embeddings_for
+from .sample import Sample
+from .terms import Term
 
-NEIGHBORS = (1, 2, 3, 5, 7)
+_SHORTLIST = 12  # candidates, the best on their own, that are scored on the full sample
+_CONSTANT = 1e-12  # mean squared distance of a candidate that tells no two graphs apart
 
 
 @dataclass
@@ -21,9 +27,9 @@ class Choice:
     weights : dict
         Weight by name of the candidate; they add up to 1.
     score : float
-        Leave-one-out accuracy, averaged over k.
+        Leave-one-out score, averaged over k.
     accuracy : float
-        Leave-one-out accuracy with the best k.
+        Leave-one-out score with the best k.
     n_neighbors : int
         That k.
     trail : list of (str, float)
@@ -40,61 +46,88 @@ class Choice:
     scores: dict[str, float] = field(default_factory=dict)
 
 
-def leave_one_out(
-    squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS, votes_of: Callable = class_votes
-) -> np.ndarray:
-    """Accuracy of k-NN for each k < N, each graph classified by all others, from distances [N, N] of any power.
+def select_terms(
+    candidates: Mapping[str, list[str]],
+    embedding: str,
+    objective: Objective,
+    sample: Sample,
+    screening: Sample,
+    *,
+    n_steps: int,
+    rng: np.random.Generator,
+    progress: bool | None,
+) -> tuple[list[Term], Choice]:
+    """A weighted sum of candidates: all are screened on a subsample, the best 12 are scored on the full sample.
 
-    `votes_of` is :func:`class_votes`, or :func:`weighted_votes` for distances themselves.
+    Parameters
+    ----------
+    candidates : dict of list of str
+        Sets of blocks by title, each tried with all embeddings that fit, or with `embedding` alone.
+    sample, screening : Sample
+        Graphs that candidates are fitted to and chosen on, and the subsample of them for the screening.
+    n_steps : int
+        See :func:`choose`.
     """
-    return left_out_hits(squares, codes, ks, votes_of).mean(0)
+    terms: dict[str, Term] = {}
+    scores: dict[str, float] = {}
+    kinds = {title: embeddings_for(names, embedding) for title, names in candidates.items()}
+    count = sum(map(len, kinds.values()))
+    with progress_bar(progress, "choosing", total=count, unit="candidate", delay=1.0) as bar:
+        for title, names in candidates.items():
+            for term in Term.fit_each(title, names, kinds[title], sample.blocks, sample.sizes, rng):
+                squares = screening.squares([term])
+                if squares.mean() > _CONSTANT:
+                    terms[term.name] = term
+                    scores[term.name] = float(leave_one_out(objective, squares, screening.target).mean())
+                bar.update()
+    if not terms:
+        raise ValueError("all graphs look the same: no block of node features tells any two apart")
+    squares_of = {}
+    for name in sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]:
+        squares = sample.squares([terms[name]])
+        terms[name].weight = 1.0 / float(squares.mean())
+        squares_of[name] = squares * np.float32(terms[name].weight)
+    choice = choose(squares_of, sample.target, objective, n_steps=n_steps)
+    choice.scores = scores
+    for name, weight in choice.weights.items():
+        terms[name].weight *= weight
+    return [terms[name] for name in choice.weights], choice
 
 
-def left_out_hits(
-    squares: np.ndarray, codes: np.ndarray, ks: Sequence[int] = NEIGHBORS, votes_of: Callable = class_votes
-) -> np.ndarray:
-    """Whether each graph is classified right by all others, for each k [N, len(ks)]."""
-    others = squares.astype(np.float32, copy=True)
-    np.fill_diagonal(others, np.inf)
-    votes = votes_of(others, codes, int(codes.max()) + 1, tuple(ks))
-    return elected(votes) == codes[:, None]
-
-
-def usable(count: int) -> list[int]:
-    """Those k that so many graphs have neighbours for, when one is left out."""
-    return [k for k in NEIGHBORS if k < count]
-
-
-def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int = 8) -> Choice:
+def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, *, n_steps: int = 8) -> Choice:
     """A weighted sum of few candidates: one is added at each step, also one that is there already [1]_.
 
     Parameters
     ----------
     squares : dict of ndarray [N, N]
         Squared distances by candidate, of mean 1, so that weights compare.
-    codes : ndarray [N]
-        Classes 0, 1, …
+    target : ndarray [N]
+        Encoded by the objective.
+    objective : Objective
     n_steps : int
         How many are added; the best sum on the way counts. 1 chooses the best candidate alone.
 
     Notes
     -----
-    The score is the leave-one-out accuracy averaged over k: less a matter of luck than that of the best k. Weights are
+    The score is the leave-one-out score averaged over k: less a matter of luck than that of the best k. Weights are
     multiples of a step, so there are few sums to choose from, and a lucky candidate is averaged with others.
 
     References
     ----------
     .. [1] R. Caruana et al., "Ensemble selection from libraries of models", ICML 2004.
     """
-    ks = usable(len(codes))
-    scores = {name: float(leave_one_out(square, codes, ks).mean()) for name, square in squares.items()}
+
+    def score(distances: np.ndarray) -> float:
+        return float(leave_one_out(objective, distances, target).mean())
+
+    scores = {name: score(square) for name, square in squares.items()}
     names = sorted(scores, key=lambda name: -scores[name])
     total = np.zeros_like(squares[names[0]])
     added: list[str] = []
     best, length = -1.0, 0
     trail: list[tuple[str, float]] = []
     for _ in range(n_steps):
-        tried = [float(leave_one_out(total + squares[name], codes, ks).mean()) for name in names]
+        tried = [score(total + squares[name]) for name in names]
         place = int(np.argmax(tried))
         added.append(names[place])
         trail.append((names[place], tried[place]))
@@ -103,6 +136,6 @@ def choose(squares: Mapping[str, np.ndarray], codes: np.ndarray, *, n_steps: int
             best, length = tried[place], len(added)
     weights = {name: added[:length].count(name) / length for name in dict.fromkeys(added[:length])}
     total = np.sum([weight * squares[name] for name, weight in weights.items()], axis=0)
-    accuracies = leave_one_out(total, codes, ks)
+    accuracies = leave_one_out(objective, total, target)
     place = int(accuracies.argmax())
-    return Choice(weights, best, float(accuracies[place]), ks[place], trail[:length], scores)
+    return Choice(weights, best, float(accuracies[place]), usable(len(target))[place], trail[:length], scores)

@@ -1,4 +1,13 @@
-"""Encoders: graphs in, node features out. The paper's SGCN, and the seam for any other `nn.Module`."""
+"""Encoders: graphs in, node features out. The paper's SGCN, and what any other `nn.Module` must do to be one.
+
+An encoder returns node features [S, p], one row per node. It is called in one of three ways:
+
+- It may have a method ``prepare(graphs) -> Tensor [S, q]`` for the part of its work that holds no parameter. That part
+  is computed once, not in every training step, and `forward` gets its rows: those of all nodes, or of a batch.
+- Else, if its `forward` begins with the arguments `x` and `edge_index`, as the models of `torch_geometric.nn` do, it
+  gets these two.
+- Else it gets a PyG batch.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..._core.validation import one_of
 from ...features.propagation import propagate
 from ...graphs import Graphs
 
@@ -48,41 +58,50 @@ class SGCN(nn.Module):
         seed: Any = None,
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"unknown activation={activation!r}: use one of {', '.join(map(repr, ACTIVATIONS))}")
-        self.depth, self.propagation, self.activation = depth, propagation, activation
+        self.depth, self.propagation, self.activation = (
+            depth,
+            propagation,
+            one_of("activation", activation, ACTIVATIONS),
+        )
         bound = math.sqrt(6.0 / (in_features + out_features))
         start = np.random.default_rng(seed).uniform(-bound, bound, size=(in_features, out_features))
         self.theta = nn.Parameter(torch.from_numpy(start.astype(np.float32)))
 
     def prepare(self, graphs: Graphs) -> Tensor:
-        """Ã^r X of all nodes [S, q]."""
+        """Propagated features Ã^r X of all nodes [S, q]."""
         return torch.from_numpy(propagate(graphs, self.depth, self.propagation)).to(self.theta.device)
 
-    def forward(self, mixed: Tensor) -> Tensor:
+    def forward(self, propagated: Tensor) -> Tensor:
         """Node features [S, p]."""
-        product = mixed @ self.theta
+        product = propagated @ self.theta
         return product.relu() if self.activation == "relu" else product
 
 
-def encode(module: nn.Module, graphs: Graphs) -> Tensor:
-    """Node features of all graphs [S, p].
+def prepare(module: nn.Module, graphs: Graphs) -> Tensor | None:
+    """What the encoder's own `prepare` computes for these graphs [S, q]; None if it has no such method."""
+    if not callable(getattr(type(module), "prepare", None)):  # of the class: a layer may happen to have this name
+        return None
+    step: Any = module.prepare
+    return step(graphs)
 
-    The encoder gets what it asks for: Ã^r X (SGCN); x and edge_index, if its `forward` begins with these two, as the
-    models of `torch_geometric.nn` do; else a PyG batch.
-    """
-    device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
-    if isinstance(module, SGCN):
-        features = module(module.prepare(graphs))
-    else:
-        batch = graphs.to_batch(device)
-        wants = list(inspect.signature(module.forward).parameters)[:2]
-        try:
-            features = module(batch.x, batch.edge_index) if wants == ["x", "edge_index"] else module(batch)
-        except (RuntimeError, TypeError, AttributeError) as error:
-            width = None if graphs.x is None else graphs.x.shape[1]
-            raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error
+
+def encode(module: nn.Module, graphs: Graphs) -> Tensor:
+    """Node features of all graphs [S, p], by an encoder of any of the three kinds (see the top of this file)."""
+    prepared = prepare(module, graphs)
+    features = _encode_batch(module, graphs) if prepared is None else module(prepared)
     if not isinstance(features, Tensor) or features.ndim != 2 or len(features) != int(graphs.sizes.sum()):
         shape = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise ValueError(f"the encoder returned {shape}, expected one row per node: ({int(graphs.sizes.sum())}, p)")
     return features
+
+
+def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
+    """What an encoder without `prepare` returns; its failures become a `ValueError` that names the encoder."""
+    device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
+    batch = graphs.to_batch(device)
+    arguments = list(inspect.signature(module.forward).parameters)[:2]
+    try:
+        return module(batch.x, batch.edge_index) if arguments == ["x", "edge_index"] else module(batch)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        width = None if graphs.x is None else graphs.x.shape[1]
+        raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error

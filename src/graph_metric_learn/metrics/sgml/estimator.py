@@ -8,27 +8,29 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from ..._core.validation import draw_seed, one_of, whole_number
 from ...features import NodeFeatures
-from ...graphs import Graphs, as_graphs
-from ...persistence.models import inside, load_model, save_model
-from ...transport import curve_vectors, pairwise_distances, pw_distance, sw_distance
-from ...transport.curves import METRICS, Curves, resolve
+from ...graphs import Graphs
+from ...objectives.classes import check_classes
+from ...persistence.models import load_model, strip_prefix
+from ...transport import Curves, curve_vectors
+from ...transport.curves import METRICS, resolve
 from ...transport.devices import resolve_device
 from ...transport.ordering import check_ties
+from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from .encoders import SGCN, encode
 from .losses import resolve_loss
+from .matching import explain_pair
 from .training import History, train
 from .training.batch_distances import CurveRule
 
 _LARGE_BATCH = 64  # from which device="auto" takes the GPU: the measured crossover
 
 
-class SGML(TransformerMixin, BaseEstimator):
+class SGML(BaseGraphMetric):
     """Simple Graph Metric Learning: a trainable distance between attributed graphs.
 
     A graph's nodes go through a simple graph convolution with one small matrix Θ; its distance to another graph is the
@@ -163,7 +165,7 @@ class SGML(TransformerMixin, BaseEstimator):
         y : array [N], optional
             Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
         """
-        given = self._as_graphs(graphs)
+        given = self.read(graphs)
         codes, rng = self.begin(given, y)
         return self._train(given, codes, self.n_epochs, rng)
 
@@ -184,7 +186,7 @@ class SGML(TransformerMixin, BaseEstimator):
         if not hasattr(self, "module_"):
             return self.fit(graphs, y)
         self._check_options()
-        given = self._as_graphs(graphs)
+        given = self.read(graphs)
         y = check_classes(given, y)
         self.classes_ = np.unique(np.concatenate([self.classes_, y]))
         codes = np.searchsorted(self.classes_, y)
@@ -223,31 +225,14 @@ class SGML(TransformerMixin, BaseEstimator):
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
+    embedding_type = Curves
+
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        ready = self.features_.transform(self._as_graphs(graphs))
+        ready = self.features_.transform(self.read(graphs))
         with torch.no_grad():
             return self.rule_.curves(encode(self.module_, ready), ready.sizes, numpy=True)
-
-    def pairwise_distances(
-        self,
-        graphs: Any,
-        others: Any = None,
-        *,
-        squared: bool = False,
-        out: np.ndarray | None = None,
-        precision: str = "float32",
-    ) -> np.ndarray:
-        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32.
-
-        out, precision : see :func:`pairwise_distances`.
-        """
-        u, v = self.embed(graphs), None if others is None else self.embed(others)
-        where = "auto" if self.device == "auto" else u.device
-        return pairwise_distances(
-            u, v, squared=squared, out=out, device=where, precision=precision, progress=self.progress
-        )
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -256,20 +241,10 @@ class SGML(TransformerMixin, BaseEstimator):
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are matched, and each node's share of their distance."""
         check_is_fitted(self, "module_")
-        both = self.features_.transform(self._as_graphs([graph, other]))
+        both = self.features_.transform(self.read([graph, other]))
         with torch.no_grad():
             points = encode(self.module_, both).cpu().numpy()
-        x, z = np.split(points, both.offsets[1:2])
-        directions = np.eye(x.shape[1]) if self.rule_.directions is None else self.rule_.directions.numpy()
-        if self.rule_.carry == "projections":
-            distance, log = sw_distance(x, z, projections=directions, log=True)
-            costs = _sliced_costs(x, z, directions)
-        else:
-            distance, log = pw_distance(x, z, projections=directions, ties=self.ties, log=True)
-            costs = log["plan"] * ((x[:, None] - z[None]) ** 2).sum(2)
-        plan, costs = (_share_among_equals(matrix, x, z) for matrix in (log["plan"], costs))
-        whole = max(float(costs.sum()), np.finfo(np.float32).tiny)
-        return Explanation(float(distance), plan, costs.sum(1) / whole, costs.sum(0) / whole, both)
+        return explain_pair(points, both, self.rule_)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -280,9 +255,7 @@ class SGML(TransformerMixin, BaseEstimator):
         self.device = str(device)
         return self
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Writes the metric to a folder: JSON and safetensors, no pickle."""
-        return save_model(path, "SGML", *self.state(), overwrite=overwrite)
+    takes_encoder = True
 
     @classmethod
     def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> SGML:
@@ -290,7 +263,7 @@ class SGML(TransformerMixin, BaseEstimator):
 
         encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
         """
-        _, config, tensors = load_model(path, "SGML")
+        _, config, tensors = load_model(path, cls.__name__)
         return cls.from_state(config, tensors, encoder=encoder)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -328,7 +301,7 @@ class SGML(TransformerMixin, BaseEstimator):
         metric.features_ = NodeFeatures.from_state(config["features"])
         metric.classes_ = np.array(config["classes"])
         metric.history_ = History(**config["history"])
-        weights = {name: torch.from_numpy(value) for name, value in inside(tensors, "encoder.").items()}
+        weights = {name: torch.from_numpy(value) for name, value in strip_prefix(tensors, "encoder.").items()}
         module: torch.nn.Module
         if encoder is None:
             module = SGCN(
@@ -349,9 +322,6 @@ class SGML(TransformerMixin, BaseEstimator):
 
     # --- checks --------------------------------------------------------------------------------------------------
 
-    def _as_graphs(self, graphs: Any) -> Graphs:
-        return as_graphs(graphs, attribute=self.attribute, label=self.label)
-
     def training_device(self) -> torch.device:
         """Where `fit` trains."""
         large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
@@ -359,64 +329,12 @@ class SGML(TransformerMixin, BaseEstimator):
 
     def _check_options(self) -> None:
         for name, least in (("depth", 0), ("n_components", 1), ("n_epochs", 0), ("batch_size", 2), ("n_cells", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
+            whole_number(name, getattr(self, name), least)
         if not (np.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}")
-        if self.distance not in METRICS:
-            raise ValueError(f"unknown distance={self.distance!r}: use one of {', '.join(map(repr, METRICS))}")
+        one_of("distance", self.distance, METRICS)
         if check_ties(self.ties) == "optimal":
             raise ValueError('ties="optimal" is for single pairs: train with ties="canonical"')
         resolve_loss(self.loss)
         if self.encoder is not None and not isinstance(self.encoder, torch.nn.Module):
             raise ValueError(f"encoder must be a torch.nn.Module, got {type(self.encoder).__name__}")
-
-
-def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
-    """Class labels of the graphs [N], or a clear error."""
-    if y is None:
-        if graphs.y is None:
-            raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
-        y = graphs.y
-    y = np.asarray(y.detach().cpu().numpy() if isinstance(y, torch.Tensor) else y)
-    if y.shape != (len(graphs),):
-        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {y.shape}")
-    if y.dtype.kind == "O":
-        y = y.astype(str)
-    missing = y.dtype.kind == "f" and not np.isfinite(y).all()
-    if missing or type_of_target(y) not in ("binary", "multiclass"):
-        raise ValueError("class labels must be discrete: whole numbers or strings, without NaN")
-    if len(np.unique(y)) < 2:
-        raise ValueError("all graphs are of one class: a metric is learned from at least two")
-    return y
-
-
-def draw_seed(random_state: Any) -> int | None:
-    """A seed for numpy's Generator; a generator or RandomState is asked for one."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return None if random_state is None else int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**32))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    raise ValueError(f"random_state must be a whole number, a numpy generator or None, got {random_state!r}")
-
-
-def _share_among_equals(matrix: np.ndarray, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Means over nodes with equal features: nothing tells them apart, so neither should an explanation [n, m]."""
-    for axis, points in enumerate((x, z)):
-        _, same = np.unique(points, axis=0, return_inverse=True)
-        members = np.eye(same.max() + 1)[same.ravel()]
-        mixing = members @ (members / members.sum(0)).T
-        matrix = mixing @ matrix if axis == 0 else matrix @ mixing
-    return matrix
-
-
-def _sliced_costs(x: np.ndarray, z: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Σ over directions of plan times squared distance of the projections [n, m]: what SW² adds up."""
-    costs = np.zeros((len(x), len(z)))
-    for direction in directions.T:
-        _, log = sw_distance(x, z, projections=direction[:, None], log=True)
-        costs += log["plan"] * ((x @ direction)[:, None] - (z @ direction)[None]) ** 2
-    return costs / directions.shape[1]

@@ -1,4 +1,7 @@
-"""Many metrics learned at once: seeds, splits, depths of one dataset, as cross-validation needs them."""
+"""Fitting many SGML metrics at once, on one set of graphs: seeds, splits, depths, as cross-validation needs them.
+
+On the CPU one metric per thread, each by its own `fit`; on a GPU side by side by `training/many_models.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,21 @@ import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from joblib import effective_n_jobs
 
 from ...graphs import Graphs, as_graphs
+from ...objectives.classes import check_classes
 from ...transport.devices import resolve_device
-from .encoders import SGCN, propagate
-from .estimator import SGML, check_classes
-from .losses import LOSSES
-from .training.batched import Job, train_many
+from .encoders import SGCN
+from .estimator import SGML
+from .losses import named_loss
+from .training.many_models import Job, train_many
 
-_WORTH = 2.5  # models per core from which a GPU beats a thread per core: 40 on an H200 beside 16 cores
+_MODELS_PER_CORE = 2.5  # from which a GPU beats a thread per core: 40 models on an H200 beside 16 cores
 
 
 def fit_many(
@@ -34,7 +38,7 @@ def fit_many(
     """Fits many metrics on one set of graphs, or each on its own part of it.
 
     Each of them learns what ``metric.fit(graphs[subset], y[subset])`` would teach it: the same start, batches and
-    updates. On CPUs the results are the same bit by bit, on a GPU up to rounding.
+    updates. On the CPU the results are the same bit by bit, on a GPU up to rounding.
 
     Parameters
     ----------
@@ -47,10 +51,10 @@ def fit_many(
     subsets : list of index arrays, optional
         On which graphs each metric is fitted; on all of them when None.
     device : {"auto", "cpu", "cuda", "cuda:1", …}
-        "cpu": one metric per thread. "cuda": metrics that differ in data, depth, seed, propagation, learning rate or
-        batching alone are trained side by side in one batched run; those with an encoder or loss of their own, one
+        "cpu": one metric per thread. "cuda": metrics that differ only in data, depth, seed, propagation, learning
+        rate or batching are trained side by side in one batched run; those with an encoder or loss of their own, one
         after the other. "auto" takes a GPU, if there is one, from 2.5 metrics per core on. Afterwards each metric is
-        where its own `device` says.
+        on the device that its own `device` names.
     n_jobs : int, optional
         Threads on the CPU, as joblib counts them (−1: one per core); one per core when None.
 
@@ -78,10 +82,11 @@ def fit_many(
         raise ValueError("the metrics name node features or labels differently: fit them apart")
     given = as_graphs(graphs, attribute=metrics[0].attribute, label=metrics[0].label)
     y = check_classes(given, y)
-    parts = [np.arange(len(given))] * len(metrics) if subsets is None else [_checked(s, len(given)) for s in subsets]
+    every = np.arange(len(given))
+    parts = [every] * len(metrics) if subsets is None else [_graph_numbers(subset, every) for subset in subsets]
     if len(parts) != len(metrics):
         raise ValueError(f"{len(parts)} subsets for {len(metrics)} metrics: give one for each")
-    auto = "cuda" if len(metrics) >= _WORTH * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
+    auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
     where = resolve_device(device, auto=auto)
     if where.type == "cpu":
         _fit_in_threads(metrics, given, y, parts, n_jobs)
@@ -90,56 +95,86 @@ def fit_many(
     return metrics
 
 
-def _checked(subset: Any, count: int) -> np.ndarray:
-    """Graph numbers from numbers or a mask."""
+def _graph_numbers(subset: Any, every: np.ndarray) -> np.ndarray:
+    """Numbers of the graphs of a subset, given as numbers or as a mask, among those of every graph."""
     if np.size(subset) == 0:
         raise ValueError("a subset is empty: a metric needs graphs of at least two classes")
-    return np.atleast_1d(np.arange(count)[np.asarray(subset)])
+    return np.atleast_1d(every[np.asarray(subset)])
 
 
 def _fit_in_threads(
     metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], n_jobs: int | None
 ) -> None:
-    """One metric per thread: the compiled training does not hold the interpreter."""
+    """One metric per thread: the compiled training step releases the GIL."""
     threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(m.fit, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
         try:
             for future in futures:
                 future.result()
-        finally:  # after an error or Ctrl-C, nothing new is begun
+        finally:  # after an error or Ctrl-C, metrics that wait are not fitted
             for future in futures:
                 future.cancel()
+
+
+class _RunOptions(NamedTuple):
+    """What metrics must have in common to be trained in one batched run."""
+
+    n_outputs: int
+    carry: str
+    ties: str
+    directions_shape: tuple[int, ...] | None
+    activation: str
+    loss: str
+    n_epochs: int
+    batch_size: int
+    restart: bool
 
 
 def _fit_together(
     metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], device: torch.device
 ) -> None:
-    groups: dict[Any, list[tuple[SGML, Job]]] = {}
-    mixed: dict[str, np.ndarray] = {}
+    """Batched runs of metrics that agree in their `_RunOptions`; those that cannot be batched are fitted alone."""
+    runs: dict[_RunOptions, list[tuple[SGML, Job]]] = {}
+    propagated: dict[str, np.ndarray] = {}  # by everything that it depends on
     for metric, part in zip(metrics, parts, strict=True):
-        if metric.encoder is not None or metric.loss not in LOSSES or metric.warm_start:
+        loss = named_loss(metric.loss)
+        if metric.encoder is not None or loss is None or loss.batched is None or metric.warm_start:
             metric.fit(given[part], y[part])
             continue
         codes, rng = metric.begin(given[part], y[part])
-        module = metric.module_.cpu()
+        module, rule = metric.module_.cpu(), metric.rule_
         assert isinstance(module, SGCN)
         key = json.dumps([metric.features_.state(), metric.depth, metric.propagation], default=str)
-        if key not in mixed:
-            mixed[key] = propagate(metric.features_.transform(given), metric.depth, metric.propagation)
-        job = Job(
-            module, mixed[key], part, codes, metric.rule_, rng, metric.learning_rate, metric.batching, metric.history_
+        if key not in propagated:
+            propagated[key] = module.prepare(metric.features_.transform(given)).numpy()
+        options = _RunOptions(
+            n_outputs=module.theta.shape[1],
+            carry=rule.carry,
+            ties=rule.ties,
+            directions_shape=None if rule.directions is None else rule.directions.shape,
+            activation=module.activation,
+            loss=metric.loss,
+            n_epochs=metric.n_epochs,
+            batch_size=metric.batch_size,
+            restart=metric.restart_optimizer,
         )
-        rule = metric.rule_
-        alike = (
-            module.theta.shape[1], rule.carry, rule.ties, None if rule.directions is None else rule.directions.shape,
-            module.activation, metric.loss, metric.n_epochs, metric.batch_size, metric.restart_optimizer,
-        )  # fmt: skip
-        groups.setdefault(alike, []).append((metric, job))
-    for (*_, loss, n_epochs, batch_size, restart), members in groups.items():
+        job = Job(
+            module=module,
+            propagated=propagated[key],
+            members=part,
+            y=codes,
+            rule=rule,
+            rng=rng,
+            rate=metric.learning_rate,
+            batching=metric.batching,
+            history=metric.history_,
+        )
+        runs.setdefault(options, []).append((metric, job))
+    for options, members in runs.items():
         train_many(
             [job for _, job in members], given.sizes, device,
-            loss=loss, n_epochs=n_epochs, batch_size=batch_size, restart=restart,
+            loss=options.loss, n_epochs=options.n_epochs, batch_size=options.batch_size, restart=options.restart,
         )  # fmt: skip
         for metric, _ in members:
             metric.module_.to(metric.training_device()).eval()

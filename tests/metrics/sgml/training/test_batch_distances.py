@@ -1,43 +1,91 @@
-"""Distances within large batches, by products, against the walks."""
+"""Distances within a batch, by compiled loops and by products, against those of `transport` under autograd."""
 
 import numpy as np
 import pytest
 import torch
 
-from graph_metric_learn.metrics.sgml.training import batch_distances as distances
-from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule, Gridded
+from graph_metric_learn.metrics.sgml.training import batch_distances
+from graph_metric_learn.metrics.sgml.training.batch_distances import (
+    CurveRule,
+    LoopDistances,
+    ProductDistances,
+    inverse_permutation,
+)
 from graph_metric_learn.transport.curves import resolve
 from graph_metric_learn.transport.engines.allpairs import squared_distances
 
-FRESH = np.random.default_rng()
+
+def ragged_clouds(rng, count, dtype=torch.float64):
+    """Sizes and points [R, 3] with many equal coordinates, as ReLU makes them."""
+    sizes = rng.integers(1, 12, count)
+    return sizes, torch.from_numpy(rng.normal(size=(sizes.sum(), 3))).relu().to(dtype)
+
+
+def rule_of(metric, ties):
+    directions, carry = resolve(metric, 3, 6, None, 0, torch.empty(0))
+    return CurveRule(directions, carry, ties)
+
+
+def assert_values_and_gradient(form, rule, sizes, points, grad_d2, device):
+    one, two = (points.clone().to(where).requires_grad_() for where in ("cpu", device))
+    wanted, got = squared_distances(rule.curves(one, sizes)), form.apply(two, sizes, rule)
+    (wanted * grad_d2).sum().backward()
+    (got * grad_d2.to(device)).sum().backward()
+    np.testing.assert_allclose(got.detach().cpu(), wanted.detach(), atol=1e-10)
+    np.testing.assert_allclose(two.grad.cpu(), one.grad, atol=1e-10)
+    assert one.grad.abs().sum() > 0
+    assert (got == got.T).all()
+    assert (got.diagonal() == 0).all()
 
 
 @pytest.mark.parametrize("metric", ["rpw", "pw", "sw"])
 @pytest.mark.parametrize("ties", ["canonical", "first"])
 @pytest.mark.parametrize("limit", [1, 300, 2**27])
-def test_values_and_gradient(metric, ties, limit, device, monkeypatch):
-    monkeypatch.setattr(distances, "_NUMBERS", limit)
-    directions, carry = resolve(metric, 3, 6, None, 0, torch.empty(0))
-    rule = CurveRule(directions, carry, ties)
-    sizes = FRESH.integers(1, 12, 25)
-    points = torch.from_numpy(FRESH.normal(size=(sizes.sum(), 3))).relu()
-    slopes = torch.from_numpy(FRESH.normal(size=(25, 25)))
-    one, two = (points.clone().to(where).requires_grad_() for where in ("cpu", device))
-    wanted, got = squared_distances(rule.curves(one, sizes)), Gridded.apply(two, sizes, rule)
-    (wanted * slopes).sum().backward()
-    (got * slopes.to(device)).sum().backward()
-    np.testing.assert_allclose(got.detach().cpu(), wanted.detach(), atol=1e-10)
-    np.testing.assert_allclose(two.grad.cpu(), one.grad, atol=1e-10)
-    assert (got == got.T).all()
-    assert (got.diagonal() == 0).all()
+def test_products(metric, ties, limit, rng, device, monkeypatch):
+    monkeypatch.setattr(batch_distances, "_MAX_SUMS", limit)
+    sizes, points = ragged_clouds(rng, 25)
+    grad_d2 = torch.from_numpy(rng.normal(size=(25, 25)))
+    assert_values_and_gradient(ProductDistances, rule_of(metric, ties), sizes, points, grad_d2, device)
 
 
-def test_the_same_every_time(device):
-    sizes = FRESH.integers(1, 12, 40)
-    points = torch.from_numpy(FRESH.normal(size=(sizes.sum(), 4))).float().relu().to(device)
+@pytest.mark.parametrize("metric", ["rpw", "pw", "sw"])
+@pytest.mark.parametrize("ties", ["canonical", "first"])
+def test_loops(metric, ties, rng):
+    sizes, points = ragged_clouds(rng, 25)
+    grad_d2 = torch.from_numpy(rng.normal(size=(25, 25)))
+    assert_values_and_gradient(LoopDistances, rule_of(metric, ties), sizes, points, grad_d2, "cpu")
+
+
+def test_products_take_some_grids_at_a_time(rng, monkeypatch):
+    """As many as fit into the limit, and one that is too large for it alone."""
+    sizes, points = np.array([2, 3, 3, 5, 9]), torch.from_numpy(rng.normal(size=(22, 3)))
+    monkeypatch.setattr(batch_distances, "_MAX_SUMS", 8 * 5 * 9)  # room for grids with 8 ends of cells in all
+    real, seen = batch_distances._SortedBatch._cell_sums, []
+    spy = lambda self, grids: seen.append([n for n, _, _ in grids]) or real(self, grids)  # noqa: E731
+    monkeypatch.setattr(batch_distances._SortedBatch, "_cell_sums", spy)
+    ProductDistances.apply(points, sizes, CurveRule(None, "points", "canonical"))
+    assert seen == [[2, 3], [5], [9]]
+
+
+def test_loops_on_the_cpu_and_products_elsewhere(rng, device):
+    sizes, points = ragged_clouds(rng, 4)
+    squared = rule_of("rpw", "canonical").squared_distances(points.to(device).requires_grad_(), sizes)
+    form = LoopDistances if device == "cpu" else ProductDistances
+    assert type(squared.grad_fn).__name__ == f"{form.__name__}Backward"
+
+
+def test_the_same_every_time(rng, device):
+    sizes, points = ragged_clouds(rng, 40, torch.float32)
     grads = []
     for _ in range(2):
-        x = points.clone().requires_grad_()
-        Gridded.apply(x, sizes, CurveRule(None, "points", "canonical")).sum().backward()
+        x = points.clone().to(device).requires_grad_()
+        ProductDistances.apply(x, sizes, CurveRule(None, "points", "canonical")).sum().backward()
         grads.append(x.grad)
     assert torch.equal(*grads)
+
+
+def test_inverse_permutation(rng):
+    order = torch.from_numpy(np.argsort(rng.normal(size=(2, 5, 3)), axis=1))
+    inverse = inverse_permutation(order, 1)
+    wanted = torch.arange(5).view(1, 5, 1).expand(2, 5, 3)
+    assert torch.equal(torch.gather(inverse, 1, order), wanted)

@@ -8,8 +8,9 @@ import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.sgml.encoders import SGCN, encode
 from graph_metric_learn.metrics.sgml.losses import LOSSES
-from graph_metric_learn.metrics.sgml.training import compiled as fused
+from graph_metric_learn.metrics.sgml.training import compiled
 from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule
+from graph_metric_learn.metrics.sgml.training.loop import _CompiledEngine
 from graph_metric_learn.transport.curves import resolve
 from graph_metric_learn.transport.engines.allpairs import squared_distances
 from graph_zoo import zoo
@@ -21,18 +22,18 @@ def rule(distance, p, ties="canonical"):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_losses_and_slopes(rng, name):
+def test_losses_and_their_gradient(rng, name):
     for size, classes in ((6, 3), (5, 1), (2, 2), (1, 1)):
         points = rng.normal(size=(size, 2))
         d2 = ((points[:, None] - points[None]) ** 2).sum(2)
         y = rng.integers(0, classes, size)
         wanted = torch.from_numpy(d2).requires_grad_()
-        value = LOSSES[name](wanted, torch.from_numpy(y))
+        value = LOSSES[name].autograd(wanted, torch.from_numpy(y))
         value.backward()
-        slopes = np.empty((size, size))
-        got = fused.loss_and_slopes(d2, y, classes, fused.LOSS_CODES[name], slopes)
+        grad_d2 = np.empty((size, size))
+        got = compiled.loss_and_grad(d2, y, classes, LOSSES[name].compiled, grad_d2)
         assert got == pytest.approx(value.item(), abs=1e-12)
-        np.testing.assert_allclose(slopes, wanted.grad.numpy(), atol=1e-12)
+        np.testing.assert_allclose(grad_d2, wanted.grad.numpy(), atol=1e-12)
 
 
 @pytest.mark.parametrize("distance", ["rpw", "pw", "sw"])
@@ -68,7 +69,7 @@ def test_many_steps_against_torch(rng, distance, loss, activation, ties):
     wanted = []
     for batch in batches:
         some = graphs[batch]
-        value = LOSSES[loss](
+        value = LOSSES[loss].autograd(
             squared_distances(chosen.curves(encode(two, some), some.sizes)), torch.from_numpy(y[batch])
         )
         adam.zero_grad()
@@ -76,10 +77,8 @@ def test_many_steps_against_torch(rng, distance, loss, activation, ties):
         adam.step()
         wanted.append(value.item())
 
-    from graph_metric_learn.metrics.sgml.training.loop import _Fused
-
-    engine = _Fused(one, graphs, y, chosen, loss, 0.01, 4)
-    total = engine.epoch(batches, fresh=True)
+    engine = _CompiledEngine(one, graphs, y, chosen, loss=loss, rate=0.01)
+    total = engine.epoch(batches, restart=True)
     assert total == pytest.approx(sum(wanted), rel=1e-4)
     torch.testing.assert_close(one.theta, two.theta, rtol=1e-3, atol=1e-5)
     assert engine.step == 4

@@ -5,6 +5,8 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
+from graph_metric_learn.metrics.sgml.encoders import SGCN
+from graph_metric_learn.metrics.sgml.losses import LOSSES, Loss
 from graph_metric_learn.metrics.sgml.training import loop
 from graph_zoo import zoo
 
@@ -12,22 +14,44 @@ from graph_zoo import zoo
 def test_ctrl_c_keeps_the_last_finished_epoch(rng, monkeypatch):
     pairs, y = zoo(rng)
     two = gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
-    real = loop._Fused.epoch
+    real = loop._CompiledEngine.epoch
 
-    def interrupted(self, batches, *, fresh):
-        value = real(self, batches, fresh=fresh)
+    def interrupted(self, batches, *, restart):
+        value = real(self, batches, restart=restart)
         self.calls = getattr(self, "calls", 0) + 1
         if self.calls == 3:
             raise KeyboardInterrupt
         return value
 
-    monkeypatch.setattr(loop._Fused, "epoch", interrupted)
+    monkeypatch.setattr(loop._CompiledEngine, "epoch", interrupted)
     with pytest.warns(UserWarning, match="keeping the result of 2 of 9 epochs"):
         stopped = gml.SGML(n_epochs=9, random_state=0).fit(pairs, y)
     assert torch.equal(stopped.module_.theta, two.module_.theta)
     assert stopped.history_.interrupted
     assert len(stopped.history_.loss) == 2
     assert np.isfinite(stopped.pairwise_distances(pairs[:3])).all()
+
+
+def test_which_engine_trains(monkeypatch):
+    sgcn = SGCN(3, 2, seed=0)
+    assert loop._can_be_compiled(sgcn, "nca")
+    assert not loop._can_be_compiled(sgcn, gml.nca)
+    assert not loop._can_be_compiled(sgcn, "triplet")
+    assert not loop._can_be_compiled(torch.nn.Linear(3, 2), "nca")
+    monkeypatch.setitem(LOSSES, "by torch alone", Loss(gml.nca))
+    assert not loop._can_be_compiled(sgcn, "by torch alone")
+
+
+def test_an_encoder_without_parameters_cannot_be_trained(rng):
+    pairs, y = zoo(rng)
+
+    class Features(torch.nn.Module):
+        def forward(self, batch):
+            return batch.x
+
+    gml.SGML(encoder=Features(), n_epochs=0).fit(pairs, y)
+    with pytest.raises(ValueError, match="no parameters to train: use n_epochs=0"):
+        gml.SGML(encoder=Features()).fit(pairs, y)
 
 
 def test_adam_restarts_or_goes_on(rng):

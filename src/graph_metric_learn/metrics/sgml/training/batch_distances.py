@@ -1,4 +1,8 @@
-"""Squared distances within a batch, as a function of the node features that torch can differentiate."""
+"""Squared distances between the graphs of one batch, differentiable by torch in the node features.
+
+Two twins compute them: compiled loops on the CPU, matrix products on other devices and for large batches.
+`many_models.py` has a third form, for many padded batches at once.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from ....transport.grids import running_sums
 from ....transport.measures import Measures
 from ....transport.ordering import sort_orders
 
-_NUMBERS = 2**27  # held at once: averages of a batch on some of its grids
+_MAX_SUMS = 2**27  # numbers held at once: sums of a batch on the cells of some of its grids
 
 
 @dataclass(frozen=True)
@@ -45,50 +49,50 @@ class CurveRule:
 
     def squared_distances(self, features: Tensor, sizes: np.ndarray) -> Tensor:
         """Squared distances between the clouds of a batch [B, B], differentiable in the features [R, p]."""
-        return (_Compiled if features.device.type == "cpu" else Gridded).apply(features, sizes, self)
+        return (LoopDistances if features.device.type == "cpu" else ProductDistances).apply(features, sizes, self)
 
     def to(self, device: Any) -> CurveRule:
         """The same rule with its directions on another device."""
         return self if self.directions is None else replace(self, directions=self.directions.to(device))
 
 
-class _Compiled(torch.autograd.Function):
-    """The compiled pieces of `fused` as one differentiable function."""
+class LoopDistances(torch.autograd.Function):
+    """Squared distances within a batch on the CPU: the kernels of `compiled.py` as one differentiable function."""
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> Tensor:
-        from . import compiled as fused
+        from . import compiled
 
-        nodes = features.detach().contiguous().numpy()
-        axes, whole = rule.directions is None, rule.carry == "points"
-        directions = np.empty((0, 0), nodes.dtype)
+        points = features.detach().contiguous().numpy()
+        carry_points = rule.carry == "points"
+        directions = np.empty((0, 0), points.dtype)
+        projections = points
         if rule.directions is not None:
             directions = rule.directions.to(features.dtype).contiguous().numpy()
+            projections = np.empty((len(points), directions.shape[1]), points.dtype)
+            compiled.project(points, directions, projections)
         starts = offsets(sizes)
-        along = nodes
-        if not axes:
-            along = np.empty((len(nodes), directions.shape[1]), nodes.dtype)
-            fused.project(nodes, directions, along)
-        order = np.empty(along.shape, np.int64)
-        values = np.empty((along.size, nodes.shape[1] if whole else 1), nodes.dtype)
-        fused.curves(nodes, along, starts, rule.ties == "canonical", whole, order, values)
+        order = np.empty(projections.shape, np.int64)
+        values = np.empty((projections.size, points.shape[1] if carry_points else 1), points.dtype)
+        compiled.curves(points, projections, starts, rule.ties == "canonical", carry_points, order, values)
         squared = np.empty((len(sizes), len(sizes)))
-        fused.squares(values, starts, along.shape[1], squared)
-        ctx.kept = order, values, starts, whole, directions, nodes.shape
+        compiled.squared_distances(values, starts, projections.shape[1], squared)
+        ctx.kept = order, values, starts, carry_points, directions, points.shape
         return torch.from_numpy(squared).to(features.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        from . import compiled as fused
+        from . import compiled
 
-        order, values, starts, whole, directions, shape = ctx.kept
-        forces, pushes = np.zeros_like(values), np.zeros(shape, values.dtype)
-        fused.pull(values, starts, order.shape[1], grads[0].double().contiguous().numpy(), forces)
-        fused.scatter(forces, order, starts, whole, directions, pushes)
-        return torch.from_numpy(pushes), None, None
+        order, values, starts, carry_points, directions, shape = ctx.kept
+        grad_d2 = grads[0].double().contiguous().numpy()
+        grad_values, grad_points = np.zeros_like(values), np.zeros(shape, values.dtype)
+        compiled.backward_squared_distances(values, starts, order.shape[1], grad_d2, grad_values)
+        compiled.backward_curves(grad_values, order, starts, carry_points, directions, grad_points)
+        return torch.from_numpy(grad_points), None, None
 
 
-class Gridded(torch.autograd.Function):
+class ProductDistances(torch.autograd.Function):
     """Squared distances within a batch by matrix products, for large batches on any device, with their gradient.
 
     <u, v> = mean over directions of ∫ u v needs v's averages on u's grid only, whichever of the two is finer; and the
@@ -99,7 +103,7 @@ class Gridded(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> Tensor:
         with products():
-            batch = _Batch(features.detach(), np.asarray(sizes), rule)
+            batch = _SortedBatch(features.detach(), np.asarray(sizes), rule)
             squared = batch.squared_distances()
         ctx.batch = batch
         return squared
@@ -107,11 +111,21 @@ class Gridded(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         with products():
-            return ctx.batch.pull(grads[0]), None, None
+            return ctx.batch.backward(grads[0]), None, None
 
 
-class _Batch:
-    """Curves of a batch in order of size: values [R, D], D = M · c, and what leads back to the nodes."""
+class _SortedBatch:
+    """The curves of a batch, ordered by number of steps.
+
+    Attributes
+    ----------
+    values : Tensor [R, D]
+        D = M · c numbers per step, c of them for each of M directions.
+    order : Tensor [R, M]
+        Which node each step shows along each direction.
+    places : Tensor [B]
+        Place of each curve in the batch as it was given.
+    """
 
     def __init__(self, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> None:
         device = features.device
@@ -120,14 +134,14 @@ class _Batch:
         )
         order = by_size(sizes)
         self.sizes, starts = sizes[order], offsets(sizes)
-        along = project(features, self.rule.directions)
+        projections = project(features, self.rule.directions)
         rows = torch.from_numpy(concatenated_ranges(starts[order], self.sizes)).to(device)
-        self.order = sort_orders(Measures(features, sizes), along, rule.ties)[rows]  # [R, M]
+        self.order = sort_orders(Measures(features, sizes), projections, rule.ties)[rows]
         if rule.carry == "points":
             values = features.index_select(0, self.order.flatten())
         else:
-            values = torch.gather(along, 0, self.order)
-        self.count, self.shape = self.order.shape[1], features.shape
+            values = torch.gather(projections, 0, self.order)
+        self.n_directions = self.order.shape[1]
         self.values = values.view(len(features), -1)
         self.places = torch.from_numpy(order).to(device)
         self.starts = torch.from_numpy(offsets(self.sizes)).to(device)
@@ -135,70 +149,87 @@ class _Batch:
         self.sums = running_sums(self.values)
 
     def _grids(self) -> Iterator[tuple[int, slice, Tensor]]:
-        """(n, which curves have n steps, sums of all curves on the cells of the n-grid [B, n · D])."""
-        most = max(1, _NUMBERS // (len(self.sizes) * self.values.shape[1]))
-        waiting: list[tuple[int, int, int]] = []
-        for group in (*groups(self.sizes), None):
-            if waiting and (group is None or sum(n + 1 for n, _, _ in (*waiting, group)) > most):
-                yield from self._summed(waiting)
-                waiting = []
-            waiting += [group] if group else []
+        """For each size n in the batch: n, which curves have n steps, and all curves' sums on the n-grid [B, n · D].
 
-    def _summed(self, waiting: list[tuple[int, int, int]]) -> Iterator[tuple[int, slice, Tensor]]:
+        As many grids at once as `_MAX_SUMS` allows.
+        """
+        most = max(1, _MAX_SUMS // (len(self.sizes) * self.values.shape[1]))
+        pending: list[tuple[int, int, int]] = []
+        for group in (*groups(self.sizes), None):
+            if pending and (group is None or sum(n + 1 for n, _, _ in (*pending, group)) > most):
+                yield from self._cell_sums(pending)
+                pending = []
+            pending += [group] if group else []
+
+    def _cell_sums(self, sizes: list[tuple[int, int, int]]) -> Iterator[tuple[int, slice, Tensor]]:
+        """`_grids` for some sizes (n, first curve, last curve + 1): differences of the running sums at the cells' ends.
+
+        A step counts by the part of it that lies in the cell: sum = average · m / n for a curve of m steps.
+        """
         device = self.values.device
-        cells = torch.from_numpy(np.concatenate([np.arange(n + 1) for n, _, _ in waiting])).to(device)
-        grid = torch.from_numpy(np.repeat(*np.array([(n, n + 1) for n, _, _ in waiting]).T)).to(device)
-        times = cells * self.lengths.unsqueeze(1)  # of the cells' ends, in steps of each curve and n-ths of them
+        cells = torch.from_numpy(np.concatenate([np.arange(n + 1) for n, _, _ in sizes])).to(device)
+        grid = torch.from_numpy(np.repeat(*np.array([(n, n + 1) for n, _, _ in sizes]).T)).to(device)
+        times = cells * self.lengths.unsqueeze(1)  # when the cells end, in n-ths of a step of each curve
         steps = times // grid
         rest = ((times - steps * grid).double() / grid).unsqueeze(2)
         rows = self.starts[:-1].unsqueeze(1) + steps
         at = self.sums[rows].addcmul_(rest, self.values[rows.clamp_(max=len(self.values) - 1)].double())
         sums = at.diff(dim=1).to(self.values.dtype).flatten(1)
         start, width = 0, self.values.shape[1]
-        for n, lo, hi in waiting:
+        for n, lo, hi in sizes:
             yield n, slice(lo, hi), sums[:, start * width : (start + n) * width]
             start += n + 1
 
-    def _own(self, n: int, which: slice) -> Tensor:
+    def _values_of(self, n: int, which: slice) -> Tensor:
         """Values of the curves of n steps [A, n · D]."""
         first = int(self.sizes[: which.start].sum())
         return self.values[first : first + n * (which.stop - which.start)].view(which.stop - which.start, -1)
 
     def squared_distances(self) -> Tensor:
-        """[B, B] in the order of the batch; exactly symmetric, 0 on the diagonal, never negative."""
+        """[B, B], in the given order of the batch; exactly symmetric, 0 on the diagonal, never negative."""
         B = len(self.sizes)
         inner = self.values.new_empty(B, B)
         for n, which, sums in self._grids():
-            torch.mm(self._own(n, which), sums.T, out=inner[which])
-        inner /= self.lengths * self.count
+            torch.mm(self._values_of(n, which), sums.T, out=inner[which])
+        inner /= self.lengths * self.n_directions
         inner = (inner + inner.T) / 2
         norms = inner.diagonal()
         squared = (norms.unsqueeze(1) + norms - 2 * inner).clamp_(min=0).fill_diagonal_(0.0)
         return squared.new_empty(B, B).index_put_((self.places.unsqueeze(1), self.places), squared)
 
-    def pull(self, slopes: Tensor) -> Tensor:
-        """Gradient in the nodes' features [R, p], for slopes [B, B] of a loss in the squared distances."""
-        both = (slopes + slopes.T)[self.places.unsqueeze(1), self.places].to(self.values.dtype)
-        forces = torch.empty_like(self.values)
-        totals, shares = both.sum(1, keepdim=True), both / self.lengths
+    def backward(self, grad_d2: Tensor) -> Tensor:
+        """Gradient in the node features [R, p], from that in the squared distances [B, B]."""
+        weights = (grad_d2 + grad_d2.T)[self.places.unsqueeze(1), self.places].to(self.values.dtype)
+        grad_values = torch.empty_like(self.values)
+        totals, weights_per_step = weights.sum(1, keepdim=True), weights / self.lengths
         first = 0
         for n, which, sums in self._grids():
-            own = self._own(n, which)
-            pulled = torch.addmm(
-                totals[which] * own, shares[which], sums, beta=2.0 / (n * self.count), alpha=-2.0 / self.count
-            )
-            forces[first : first + n * len(own)] = pulled.view(-1, self.values.shape[1])
+            own = self._values_of(n, which)
+            grad = torch.addmm(
+                totals[which] * own, weights_per_step[which], sums,
+                beta=2.0 / (n * self.n_directions), alpha=-2.0 / self.n_directions,
+            )  # fmt: skip
+            grad_values[first : first + n * len(own)] = grad.view(-1, self.values.shape[1])
             first += n * len(own)
-        return self._to_nodes(forces.view(len(forces), self.count, -1))
+        return self._backward_curves(grad_values.view(len(grad_values), self.n_directions, -1))
 
-    def _to_nodes(self, forces: Tensor) -> Tensor:
-        """From the steps back to the nodes: each direction met every node once, so a gather does it [R, p]."""
-        met = torch.empty_like(self.order)
-        rows = torch.arange(len(met), device=met.device).unsqueeze(1).expand_as(met)
-        met.scatter_(0, self.order, rows)
-        width = forces.shape[2]
-        found = torch.gather(forces, 0, met.unsqueeze(2).expand(-1, -1, width))
+    def _backward_curves(self, grad_values: Tensor) -> Tensor:
+        """From the gradient in the steps [R, M, c] to that in the node features [R, p]."""
+        rows = inverse_permutation(self.order, 0).unsqueeze(2).expand(-1, -1, grad_values.shape[2])
+        grad = torch.gather(grad_values, 0, rows)
         if self.rule.carry == "points":
-            return found.sum(1)
+            return grad.sum(1)
         assert self.rule.directions is not None
-        return found[:, :, 0] @ self.rule.directions.T
+        return grad[:, :, 0] @ self.rule.directions.T
+
+
+def inverse_permutation(order: Tensor, dim: int) -> Tensor:
+    """Where along `dim` each number stands: every direction visits every node once, so sums over steps are gathers.
+
+    >>> inverse_permutation(torch.tensor([2, 0, 1]), 0)
+    tensor([1, 2, 0])
+    """
+    shape = [1] * order.ndim
+    shape[dim] = -1
+    places = torch.arange(order.shape[dim], device=order.device).view(shape).expand_as(order)
+    return torch.empty_like(order).scatter_(dim, order, places)

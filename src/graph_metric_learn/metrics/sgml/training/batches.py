@@ -1,8 +1,10 @@
-"""Partitions of the training set into batches."""
+"""Random partitions of the training set into batches, made anew at every epoch."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from ...._core.validation import one_of
 
 BATCHINGS = ("covered", "shuffled")
 
@@ -19,8 +21,8 @@ def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching
     rng : numpy.random.Generator
         Source of randomness.
     batching : {"covered", "shuffled"}
-        "shuffled" leaves it at that, as in the paper. In small batches it happens that all elements are of one class,
-        and nothing can be learned from them: "covered" then exchanges one of them with another batch.
+        "shuffled" is a plain random partition, as in the paper. Small batches may then hold elements of one class
+        only, from which nothing can be learned: "covered" exchanges one of their elements with another batch.
 
     Examples
     --------
@@ -28,8 +30,7 @@ def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching
     >>> [sorted(y[batch].tolist()) for batch in partition(y, 3, np.random.default_rng(0))]
     [[0, 0, 0], [0, 0, 1], [0, 0, 1]]
     """
-    if batching not in BATCHINGS:
-        raise ValueError(f"unknown batching={batching!r}: use one of {', '.join(map(repr, BATCHINGS))}")
+    one_of("batching", batching, BATCHINGS)
     order = rng.permutation(len(y))
     bounds = list(range(0, len(y), batch_size))
     if len(bounds) > 1 and len(y) - bounds[-1] == 1:
@@ -41,14 +42,18 @@ def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching
 
 
 def _cover(batches: list[np.ndarray], y: np.ndarray) -> None:
-    """Gives every batch of one class an element of another one, from the next batch that has it to spare."""
+    """Gives every batch of one class an element of another class, in place.
+
+    The donor is the next batch, cyclically, that has at least two such elements and so keeps two classes itself; or one
+    that consists of nothing else and has nothing to lose.
+    """
     for b, batch in enumerate(batches):
-        own = y[batch[0]]
-        if (y[batch] != own).any():
+        only_class = y[batch[0]]
+        if (y[batch] != only_class).any():
             continue
         for step in range(1, len(batches)):
             donor = batches[(b + step) % len(batches)]
-            foreign = np.flatnonzero(y[donor] != own)
+            foreign = np.flatnonzero(y[donor] != only_class)
             if len(foreign) >= 2 or (len(foreign) == len(donor) and len(foreign) > 0):
                 batch[0], donor[foreign[0]] = donor[foreign[0]], batch[0]
                 break

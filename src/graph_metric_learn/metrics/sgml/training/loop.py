@@ -1,4 +1,8 @@
-"""Algorithm 1 of the paper: epochs of shuffled batches, a loss on the squared distances within each, Adam."""
+"""Training of one encoder, Algorithm 1 of the paper: epochs of random batches, a loss on the distances in each, Adam.
+
+Two engines do the steps: the compiled one (`compiled.py`), where it applies, and torch's autograd. Many models at once
+are trained by `many_models.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,16 @@ import torch
 from torch import Tensor, nn
 
 from ...._core.progress import progress_bar
-from ...._core.ragged import concatenated_ranges
+from ...._core.ragged import concatenated_ranges, offsets
 from ....graphs import Graphs
-from ....transport.vectors import curve_vectors
-from ..encoders import SGCN, encode
-from ..losses import resolve_loss, wants_vectors
+from ....transport.curve_vectors import curve_vectors
+from ..encoders import SGCN, encode, prepare
+from ..losses import named_loss, resolve_loss, wants_vectors
 from .batch_distances import CurveRule
 from .batches import partition
 
-EPSILON = 1e-7
-_CHUNK_NODES = 50_000  # nodes trained on between two looks at the keyboard and the progress bar
+ADAM_EPSILON = 1e-7  # as in the authors' code
+_CHUNK_NODES = 50_000  # nodes per call of the compiled step: Ctrl-C and the progress bar wait for it to return
 
 
 @dataclass
@@ -61,111 +65,158 @@ def train(
     progress: bool | None,
     history: History,
 ) -> None:
-    """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept."""
+    """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
+
+    Parameters
+    ----------
+    module : nn.Module
+        See `encoders`.
+    graphs : Graphs
+        With node features.
+    y : ndarray [N]
+        Classes 0, 1, …
+    rule : CurveRule
+        The distance.
+    loss : str or callable
+        See `losses.resolve_loss`.
+    n_epochs, batch_size, learning_rate, batching, n_cells, progress
+        As in `SGML`.
+    restart : bool
+        Whether Adam starts anew at every epoch.
+    rng : numpy.random.Generator
+        For the batches.
+    history : History
+        Added to.
+    """
     if n_epochs == 0:
         return
-    fused = isinstance(module, SGCN) and isinstance(loss, str) and module.theta.device.type == "cpu"
-    engine = (_Fused if fused else _Autograd)(module, graphs, y, rule, loss, learning_rate, n_cells)
-    kept = deepcopy(module.state_dict())
+    engine: _CompiledEngine | _AutogradEngine
+    if _can_be_compiled(module, loss):
+        engine = _CompiledEngine(module, graphs, y, rule, loss=loss, rate=learning_rate)
+    else:
+        engine = _AutogradEngine(module, graphs, y, rule, loss=loss, rate=learning_rate, n_cells=n_cells)
+    last_epoch = deepcopy(module.state_dict())
     done = 0
     with progress_bar(progress, "training", total=n_epochs, unit="epoch", delay=1.0) as bar:
         try:
             for done in range(n_epochs):
                 start = time.perf_counter()
                 batches = partition(y, batch_size, rng, batching)
-                total = engine.epoch(batches, fresh=restart or done == 0)
-                kept = deepcopy(module.state_dict())
+                total = engine.epoch(batches, restart=restart or done == 0)
+                last_epoch = deepcopy(module.state_dict())
                 history.loss.append(total / len(y))
                 history.seconds.append(time.perf_counter() - start)
                 bar.set_postfix(loss=f"{history.loss[-1]:.4f}")
                 bar.update()
         except KeyboardInterrupt:
-            module.load_state_dict(kept)
+            module.load_state_dict(last_epoch)
             history.interrupted = True
             warnings.warn(f"training interrupted: keeping the result of {done} of {n_epochs} epochs", stacklevel=3)
     check_finite(module)
 
 
 def check_finite(module: nn.Module) -> None:
+    """Raises a `ValueError` if training diverged."""
     if not all(bool(torch.isfinite(value).all()) for value in module.state_dict().values()):
         raise ValueError("training diverged (NaN in the encoder): scale the node features or lower learning_rate")
 
 
-class _Fused:
-    """SGCN, a built-in loss, on the CPU: compiled from end to end."""
+def _can_be_compiled(module: nn.Module, loss: Any) -> bool:
+    """The compiled step is that of SGCN, on the CPU, with a loss that has compiled loops."""
+    named = named_loss(loss)
+    compiled_loss = named is not None and named.compiled is not None
+    return isinstance(module, SGCN) and module.theta.device.type == "cpu" and compiled_loss
+
+
+class _CompiledEngine:
+    """Epochs by the compiled step; see `_can_be_compiled`."""
 
     def __init__(
-        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, loss: str, rate: float, n_cells: int
+        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, *, loss: str, rate: float
     ) -> None:
-        from . import compiled as fused
+        from . import compiled
 
-        resolve_loss(loss)
+        named = named_loss(loss)
         assert isinstance(module, SGCN)
-        self.kernels = fused
+        assert named is not None
+        assert named.compiled is not None
+        self.kernels, self.sizes, self.rate, self.loss_code = compiled, graphs.sizes, rate, named.compiled
         self.theta = module.theta.detach().numpy()  # shares memory with the module
-        self.mixed = module.prepare(graphs).numpy()
-        self.graphs, self.y, self.classes = graphs, y, int(y.max()) + 1
-        self.rate, self.code = rate, fused.LOSS_CODES[loss]
-        self.moments, self.step = (np.zeros_like(self.theta), np.zeros_like(self.theta)), 0
-        axes = rule.directions is None
+        self.data = compiled.TrainingSet(module.prepare(graphs).numpy(), graphs.offsets, y, int(y.max()) + 1)
+        on_axes = rule.directions is None
         directions = np.zeros((self.theta.shape[1], 0), np.float32)
         if rule.directions is not None:
             directions = rule.directions.to(torch.float32).contiguous().numpy()
-        self.rule = (directions, axes, rule.carry == "points", module.activation == "relu", rule.ties == "canonical")
+        carry_points, canonical = rule.carry == "points", rule.ties == "canonical"
+        self.model = compiled.Model(directions, on_axes, carry_points, canonical, module.activation == "relu")
+        self._start_adam()
 
-    def epoch(self, batches: list[np.ndarray], *, fresh: bool) -> float:
-        """Trains on the batches and returns the sum of their losses; fresh: Adam starts anew."""
-        if fresh:
-            self.moments, self.step = (np.zeros_like(self.theta), np.zeros_like(self.theta)), 0
-        nodes = np.cumsum([self.graphs.sizes[batch].sum() for batch in batches])
+    def _start_adam(self) -> None:
+        zeros = np.zeros_like(self.theta), np.zeros_like(self.theta)
+        self.adam, self.step = self.kernels.Adam(self.theta, *zeros, self.rate, ADAM_EPSILON), 0
+
+    def epoch(self, batches: list[np.ndarray], *, restart: bool) -> float:
+        """Trains on the batches and returns the sum of their losses; restart: Adam starts anew."""
+        if restart:
+            self._start_adam()
+        nodes = np.cumsum([self.sizes[batch].sum() for batch in batches])
         total = 0.0
         for chunk in np.split(np.arange(len(batches)), np.flatnonzero(np.diff(nodes // _CHUNK_NODES)) + 1):
-            some = [batches[b] for b in chunk]
-            bounds = np.concatenate([[0], np.cumsum([len(batch) for batch in some])])
-            losses = np.empty(len(some))
+            members = [batches[b] for b in chunk]
+            bounds = offsets(np.array([len(batch) for batch in members]))
+            losses = np.empty(len(members))
             self.step = self.kernels.train_steps(
-                self.mixed, self.graphs.offsets, self.y, self.classes, np.concatenate(some), bounds,
-                self.theta, *self.moments, self.step, self.rate, EPSILON, *self.rule, self.code, losses,
+                self.data, self.kernels.Batches(np.concatenate(members), bounds),
+                self.adam, self.step, self.model, self.loss_code, losses,
             )  # fmt: skip
             total += losses.sum()
         return float(total)
 
 
-class _Autograd:
-    """Any encoder, any loss, any device: by torch."""
+class _AutogradEngine:
+    """Epochs by torch: any encoder, any loss, any device."""
 
     def __init__(
-        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, loss: Any, rate: float, n_cells: int
+        self,
+        module: nn.Module,
+        graphs: Graphs,
+        y: np.ndarray,
+        rule: CurveRule,
+        *,
+        loss: Any,
+        rate: float,
+        n_cells: int,
     ) -> None:
         self.module, self.graphs, self.rule, self.rate, self.n_cells = module, graphs, rule, rate, n_cells
-        self.loss, self.vectors = resolve_loss(loss), wants_vectors(loss)
+        self.loss, self.on_vectors = resolve_loss(loss), wants_vectors(loss)
         parameters = list(module.parameters())
         if not parameters:
             raise ValueError("the encoder has no parameters to train: use n_epochs=0")
         self.device = parameters[0].device
         self.y = torch.from_numpy(y).to(self.device)
-        self.mixed = module.prepare(graphs) if isinstance(module, SGCN) else None
-        self.optimizer = self._adam()
+        self.prepared = prepare(module, graphs)
+        self.optimizer = self._new_adam()
 
-    def _adam(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=EPSILON)
+    def _new_adam(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=ADAM_EPSILON)
 
     def _features(self, batch: np.ndarray) -> Tensor:
-        if self.mixed is None:
+        """Node features of the graphs of a batch [R, p]."""
+        if self.prepared is None:
             return encode(self.module, self.graphs[batch])
         rows = concatenated_ranges(self.graphs.offsets[batch], self.graphs.sizes[batch])
-        return self.module(self.mixed[torch.from_numpy(rows).to(self.device)])
+        return self.module(self.prepared[torch.from_numpy(rows).to(self.device)])
 
-    def epoch(self, batches: list[np.ndarray], *, fresh: bool) -> float:
-        """Trains on the batches and returns the sum of their losses; fresh: Adam starts anew."""
-        if fresh:
-            self.optimizer = self._adam()
+    def epoch(self, batches: list[np.ndarray], *, restart: bool) -> float:
+        """Trains on the batches and returns the sum of their losses; restart: Adam starts anew."""
+        if restart:
+            self.optimizer = self._new_adam()
         self.module.train()
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         for batch in batches:
             features, sizes = self._features(batch), self.graphs.sizes[batch]
             classes = self.y[torch.from_numpy(batch).to(self.device)]
-            if self.vectors:
+            if self.on_vectors:
                 value = self.loss(curve_vectors(self.rule.curves(features, sizes), self.n_cells), classes)
             else:
                 value = self.loss(self.rule.squared_distances(features, sizes), classes)
@@ -173,6 +224,6 @@ class _Autograd:
             if value.requires_grad:
                 value.backward()
                 self.optimizer.step()
-            total += value.detach().double() * (len(batch) if self.vectors else 1)
+            total += value.detach().double() * (len(batch) if self.on_vectors else 1)  # vectors: the loss is a mean
         self.module.eval()
         return float(total)

@@ -1,0 +1,110 @@
+"""What every metric between graphs can do: embed, transform, measure, explain, be saved and loaded."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from .._core.registry import Registry
+from ..graphs import Graphs, as_graphs
+from ..persistence.models import load_model, save_model
+from ..transport import Curves, Vectors, pairwise_distances
+from .explanation import Explanation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Embedded = Curves | Vectors
+
+
+class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
+    """A distance between graphs, learned by `fit` and Euclidean between what `embed` returns.
+
+    A subclass stores its options in `__init__`, among them `attribute`, `label` and `progress`, and defines `fit`,
+    `embed`, `transform`, `explain`, `state` and `from_state`. It is then known by the name of its class: classifiers
+    take it, :func:`load` finds it.
+    """
+
+    attribute: str
+    label: str | None
+    progress: bool | None
+
+    embedding_type: ClassVar[type[Embedded]] = Vectors
+    rounding: ClassVar[float] = 0.0  # distances below this are rounding errors, and count as 0
+    takes_encoder: ClassVar[bool] = False  # whether `load` needs the module the metric was made with
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        METRICS[cls.__name__] = cls
+
+    @abstractmethod
+    def fit(self, graphs: Any, y: Any = None) -> Self:
+        """Learns the metric from graphs (anything :func:`as_graphs` takes) and their classes [N]."""
+
+    @abstractmethod
+    def embed(self, graphs: Any) -> Embedded:
+        """The graphs as curves or vectors, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
+
+    @abstractmethod
+    def transform(self, graphs: Any) -> np.ndarray:
+        """Vectors [N, d], float32."""
+
+    @abstractmethod
+    def explain(self, graph: Any, other: Any) -> Explanation:
+        """Which nodes of two graphs are compared with which, and each node's share of the squared distance."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """All that makes up the fitted metric: what JSON can hold, and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """The metric that `state` came from."""
+
+    def read(self, graphs: Any) -> Graphs:
+        """Graphs of any supported kind as one collection, by this metric's names for what nodes carry."""
+        return as_graphs(graphs, attribute=self.attribute, label=self.label)
+
+    def place(self, embedded: Embedded) -> Any:
+        """Where to compute distances of embedded graphs: on their device, unless the metric leaves the choice."""
+        return "auto" if getattr(self, "device", "auto") == "auto" else embedded.device
+
+    def pairwise_distances(
+        self,
+        graphs: Any,
+        others: Any = None,
+        *,
+        squared: bool = False,
+        out: np.ndarray | None = None,
+        precision: str = "float32",
+    ) -> np.ndarray:
+        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32.
+
+        out, precision : see :func:`pairwise_distances`.
+        """
+        u, v = self.embed(graphs), None if others is None else self.embed(others)
+        found = pairwise_distances(
+            u, v, squared=squared, out=out, device=self.place(u), precision=precision, progress=self.progress
+        )
+        if self.rounding:
+            for row in found:  # row by row: a matrix on disk need not fit into memory
+                row[row < (self.rounding**2 if squared else self.rounding)] = 0.0
+        return found
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes the metric to a folder: JSON and safetensors, no pickle."""
+        return save_model(path, type(self).__name__, *self.state(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The metric saved in a folder, on the CPU."""
+        _, config, tensors = load_model(path, cls.__name__)
+        return cls.from_state(config, tensors)
+
+
+METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")

@@ -1,0 +1,28 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from graph_metric_learn.graphs import as_graphs
+from graph_metric_learn.metrics.explanation import Explanation
+
+
+@pytest.fixture
+def explained():
+    plan = np.array([[0.3, 0.1, 0.1], [0.0, 0.2, 0.3]])
+    graphs = as_graphs([nx.path_graph(2), nx.path_graph(3)])
+    return Explanation(2.0, plan, np.array([0.75, 0.25]), np.array([0.1, 0.2, 0.7]), graphs)
+
+
+def test_the_heaviest_matches_come_first(explained):
+    assert explained.matches(2) == [(0, 0, 0.3), (1, 2, 0.3)]
+    assert len(explained.matches()) == 5  # what has no mass is no match
+
+
+def test_a_drawing_shows_nodes_edges_and_matches(explained):
+    axes = explained.plot(k=2)
+    assert axes.get_title() == "distance 2"
+    assert len(axes.lines) == 2 + 1 + 2  # matches, edges of the first, edges of the second
+    assert [len(dots.get_offsets()) for dots in axes.collections] == [2, 3]
+    np.testing.assert_allclose(axes.collections[1].get_array(), [0.1, 0.2, 0.7])
+    placed = explained.plot(positions=(np.zeros((2, 2)), np.arange(6.0).reshape(3, 2)))
+    np.testing.assert_allclose(placed.collections[1].get_offsets()[:, 1], [0.0, 0.5, 1.0])
