@@ -1,0 +1,160 @@
+"""What all predictors on a metric share: a fitted metric, embedded reference graphs, saving and loading."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from .._core.registry import Registry
+from ..graphs import Graphs, as_graphs
+from ..metrics.base import METRICS, BaseGraphMetric, Embedded
+from ..objectives.classes import check_classes
+from ..persistence.models import load_model, save_model, strip_prefix
+from ..transport import Curves, Vectors, pairwise_distances
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class MetricPredictor(BaseEstimator):
+    """A fitted metric and the embedded reference graphs.
+
+    Attributes
+    ----------
+    metric_ : BaseGraphMetric
+        The fitted metric.
+    embedded_ : Curves or Vectors
+        The reference graphs.
+    y_ : ndarray [R]
+        Their labels.
+    """
+
+    metric: Any
+    metric_: BaseGraphMetric
+    embedded_: Embedded
+    y_: np.ndarray
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        PREDICTORS[cls.__name__] = cls
+
+    @property
+    def curves_(self) -> Embedded:
+        """The old name of `embedded_`."""
+        check_is_fitted(self, "embedded_")
+        warnings.warn(f"{type(self).__name__}.curves_ is now called embedded_", FutureWarning, stacklevel=2)
+        return self.embedded_
+
+    def _fit_metric(self, graphs: Any, y: Any) -> None:
+        """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
+        chosen = self.metric
+        if chosen is None:
+            from ..metrics.automatic import GraphMetric
+
+            chosen = GraphMetric()
+        if not isinstance(unfrozen(chosen), BaseGraphMetric):
+            raise ValueError(
+                f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {chosen!r}"
+            )
+        self.metric_ = unfrozen(clone(chosen).fit(graphs, y))
+
+    def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
+        self.embedded_ = self.metric_.embed(graphs)
+        self.y_ = y
+
+    def _distances(self, embedded: Embedded, others: Embedded | None = None) -> np.ndarray:
+        """Distances of embedded graphs [N, N], or to others [N, M], computed where the metric says."""
+        return pairwise_distances(embedded, others, device=self.metric_.place(embedded))
+
+    def to(self, device: Any) -> Any:
+        """Moves metric and reference graphs to a device."""
+        check_is_fitted(self, "embedded_")
+        if hasattr(self.metric_, "to"):  # a GraphMetric makes its vectors on the CPU
+            self.metric_.to(device)
+            self.embedded_ = self.embedded_.to(device)
+        return self
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_is_fitted(self, "embedded_")
+        metric, tensors = self.metric_.state()
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
+        config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
+        config["y"] = self.y_.tolist()
+        tensors = {f"metric.{name}": value for name, value in tensors.items()}
+        tensors["reference.values"] = self.embedded_.values.cpu().numpy()
+        if isinstance(self.embedded_, Curves):
+            tensors["reference.sizes"] = self.embedded_.sizes
+        return config, tensors
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes metric, embedded reference graphs and labels to a folder: JSON and safetensors, no pickle."""
+        return save_model(path, type(self).__name__, *self._state(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> Self:
+        """What was saved in a folder; `encoder` as in :meth:`SGML.load`."""
+        from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
+
+        _, config, tensors = load_model(path, cls.__name__)
+        kind = METRICS[config.get("metric_kind", "SGML")]
+        options: dict[str, Any] = {"encoder": encoder} if kind.takes_encoder else {}
+        metric = kind.from_state(config["metric"], strip_prefix(tensors, "metric."), **options)
+        loaded = cls(metric=clone(metric), **config["params"])
+        loaded.metric_ = metric
+        loaded.embedded_ = _embedded(metric.embedding_type, strip_prefix(tensors, "reference."))
+        loaded.y_ = np.array(config["y"])
+        loaded._complete()
+        return loaded
+
+    def _complete(self) -> None:
+        """Computes what follows from the reference graphs: after `fit`, after loading, after they have grown."""
+
+
+PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
+
+
+class ClassesFromGraphs(ClassifierMixin):
+    """`score` that finds the classes in the graphs, as `fit` does."""
+
+    metric_: BaseGraphMetric
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; classes from the graphs (`Data.y`) when y is None."""
+        check_is_fitted(self, "embedded_")
+        given = self.metric_.read(graphs)
+        if y is None and given.y is None:
+            raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
+        return super().score(given, given.y if y is None else y, sample_weight)
+
+
+def labelled_graphs(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+    """Graphs converted once, by the metric's names for their parts, and their classes [N]."""
+    chosen = unfrozen(metric)
+    given = chosen.read(graphs) if isinstance(chosen, BaseGraphMetric) else as_graphs(graphs)
+    return given, check_classes(given, y)
+
+
+def unfrozen(metric: Any) -> Any:
+    """The metric inside a `sklearn.frozen.FrozenEstimator`; any other as it is."""
+    from sklearn.frozen import FrozenEstimator
+
+    return metric.estimator if isinstance(metric, FrozenEstimator) else metric
+
+
+def is_fitted(metric: BaseGraphMetric) -> bool:
+    """Whether `fit` was called: learned attributes end in an underscore."""
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(metric))
+
+
+def _embedded(kind: type[Embedded], arrays: dict[str, np.ndarray]) -> Embedded:
+    """Embedded graphs from what was saved of them."""
+    values = torch.from_numpy(arrays["values"])
+    if issubclass(kind, Vectors):  # earlier versions kept them as [N, 1, d]
+        return Vectors(values.flatten(1), numpy=True)
+    return Curves(values, arrays["sizes"], None, numpy=True)

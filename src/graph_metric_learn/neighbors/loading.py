@@ -1,0 +1,23 @@
+"""Loading a saved model without knowing what it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..metrics.base import METRICS, BaseGraphMetric
+from ..persistence.models import load_model
+from .base import PREDICTORS, MetricPredictor
+
+
+def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
+    """Any model folder: a metric, a k-NN classifier or regressor, or an SVM, whatever was saved."""
+    from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
+    from . import knn, svc  # noqa: F401
+
+    known: dict[str, type[BaseGraphMetric] | type[MetricPredictor]] = {**METRICS, **PREDICTORS}
+    kind, _, _ = load_model(path, tuple(known))
+    home: Any = known[kind]
+    return home.load(path, encoder=encoder) if getattr(home, "takes_encoder", True) else home.load(path)
