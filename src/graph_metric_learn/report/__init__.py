@@ -1,1 +1,1 @@
-"""Pages and pictures."""
+"""HTML pages, figures and the demo."""

@@ -1,4 +1,4 @@
-"""Pieces that several figures share."""
+"""Matplotlib figures that several reports share, and figures as PNG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ def as_png(figure: Any, *, dpi: int = 150, transparent: bool = False) -> bytes:
 
 
 def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
-    """Bars of "training" and "distances" seconds by dataset, beside "paper_training" and "paper_distances"."""
+    """A figure with bars of seconds by dataset, the paper's beside ours, one panel each for training and all distances.
+
+    Parameters
+    ----------
+    rows : mapping
+        By dataset: "training", "distances", "paper_training" and "paper_distances", in seconds; nan is not drawn.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.8), layout="constrained")
@@ -35,7 +41,7 @@ def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
 
 
 def times_by_points(times: Mapping[str, Sequence[tuple[int, float]]]) -> Any:
-    """Lines of (points, seconds) by method, on logarithmic axes."""
+    """A figure with a line of (points, seconds) per method, on logarithmic axes; POT's methods are dashed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graph_metric_learn.report.demo import run, run_demo
+
+
+def test_accuracies_can_be_recomputed(ran, again):
+    summary, _ = ran
+    train, test, before, after = again
+    assert (summary["n_train"], summary["n_test"]) == (len(train.y), len(test.y)) == (240, 60)
+    for key, nearest in (("accuracy_before", before), ("accuracy_after", after)):
+        votes = [np.bincount(train.y[row]).argmax() for row in nearest]  # the smallest digit wins a draw
+        assert summary[key] == np.mean(votes == test.y)
+    assert summary["accuracy_after"] > summary["accuracy_before"] + 0.05
+
+
+def test_only_the_page_is_written(ran):
+    summary, _ = ran
+    assert [path.name for path in Path(summary["path"]).parent.iterdir()] == ["index.html"]
+    assert 0 < summary["train_seconds"] < summary["seconds"]
+
+
+def test_does_not_overwrite_unless_told(ran, monkeypatch):
+    summary, source = ran
+    path = Path(summary["path"])
+    monkeypatch.setattr(run, "split_digits", lambda *_: pytest.fail("worked before it refused"))
+    with pytest.raises(ValueError, match=r"index\.html exists already"):
+        run_demo(path.parent, progress=False)
+    assert path.read_text(encoding="utf-8") == source
+
+
+def test_prints_what_it_does_and_overwrites_when_told(tmp_path, capsys):
+    (tmp_path / "index.html").write_text("old")
+    summary = run_demo(tmp_path, max_graphs=120, overwrite=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert any("before learning" in line and f"{100 * summary['accuracy_before']:.1f} %" in line for line in lines)
+    assert any("after learning" in line and f"{100 * summary['accuracy_after']:.1f} %" in line for line in lines)
+    assert summary["path"] in lines[-1]
+    assert (tmp_path / "index.html").read_text(encoding="utf-8") != "old"
