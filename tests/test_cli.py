@@ -1,4 +1,5 @@
 import csv
+import importlib
 import io
 import json
 import subprocess
@@ -45,13 +46,12 @@ def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys
 def test_options_of_the_papers_model_have_its_defaults():
     from inspect import signature
 
-    from graph_metric_learn.cli import _SGML
+    from graph_metric_learn.cli import _SGML, _SGML_PARAMETERS
 
     defaults = {name: parameter.default for name, parameter in signature(gml.SGML).parameters.items()}
-    names = {"components": "n_components", "epochs": "n_epochs"}
     for option, settings in _SGML.items():
         said = settings["help"][settings["help"].rindex("(") + 1 : -1]
-        assert said == str(defaults[names.get(option, option.replace("-", "_"))])
+        assert said == str(defaults[_SGML_PARAMETERS.get(option, option.replace("-", "_"))])
 
 
 def test_fit_predict_and_distances(folder, model, tmp_path, capsys):
@@ -144,16 +144,56 @@ def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, tmp_p
     assert not (tmp_path / "new").exists()
 
 
-def test_the_bench_writes_numbers_and_a_picture_once(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("what", "options"),
+    [
+        ("transport", {"quick": True}),
+        ("training", {"quick": True, "root": None}),
+        ("gpu", {"quick": True, "root": None}),
+    ],
+)
+def test_the_bench_writes_numbers_and_a_picture_once(tmp_path, capsys, monkeypatch, what, options):
+    module = importlib.import_module(f"graph_metric_learn.bench.{what}")
+    asked = []
+
+    def run(**options):
+        asked.append(options)
+        report = module.Report(what)
+        report.target("speed", 2.0, 1.0, at_most=False)
+        return report
+
+    monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(module, "draw", lambda report: b"a picture of " + report.name.encode())
     out = tmp_path / "bench"
-    assert main(["bench", "transport", "--quick", "--out", str(out)]) == 0
-    report = json.loads((out / "transport.json").read_text())
-    assert report["numbers"]["quick"] is True
-    assert {t["met"] for t in report["targets"]} <= {True, False}
-    assert set(report["numbers"]["figure"]) >= {"RPW2", "SW2 (POT)", "W2 (POT)"}
-    assert (out / "transport.png").read_bytes().startswith(b"\x89PNG")
-    assert main(["bench", "transport", "--quick", "--out", str(out)]) == 2
+    assert main(["bench", what, "--quick", "--out", str(out)]) == 0
+    report = json.loads((out / f"{what}.json").read_text())
+    assert report["targets"][0]["met"] is True
+    assert (out / f"{what}.png").read_bytes() == b"a picture of " + what.encode()
+    assert main(["bench", what, "--quick", "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
+    assert main(["bench", what, "--quick", "--out", str(out), "--overwrite"]) == 0
+    assert asked == [options] * 2
+
+
+def test_reproduce_passes_its_options_on(tmp_path, monkeypatch):
+    passed = {}
+    monkeypatch.setattr(
+        "graph_metric_learn.experiments.reproduce.reproduce",
+        lambda what, out, **options: passed.update(what=what, out=out, **options) or passed["methods"],
+    )
+    arguments = ["reproduce", "table1", "--datasets", "MUTAG", "BZR", "--runs", "3", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    given = {"what": "table1", "out": tmp_path, "datasets": ["MUTAG", "BZR"], "runs": 3, "preset": "authors"}
+    assert given.items() <= passed.items()
+    assert passed.keys() - given.keys() == {"features", "methods", "classifiers", "jobs", "backend", "root", "readme"}
+    assert main([*arguments, "--methods", "rpw"]) == 1  # what fails is returned
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"graph-metric-learn {gml.__version__}\n"
 
 
 def test_unknown_commands_exit_with_a_code():

@@ -58,6 +58,16 @@ def test_graphs_with_distinct_features_are_at_zero_from_their_renumbering(rng):
     np.testing.assert_allclose(FGW(alpha=0.25).distances([graph, renumbered(graph, rng)]), 0.0, atol=1e-9)
 
 
+def test_structure_alone_needs_no_features():
+    distances = FGW(alpha=1.0).distances([(np.ones((n, n)), None) for n in (2, 3, 3)])
+    assert distances[1, 2] == 0
+    assert distances[0, 1] > 0
+
+
+def test_imdb_compares_structure_only():
+    assert FGW.grid("degree", "IMDB-MULTI") == [{"alpha": 1.0}]
+
+
 def test_components_are_one_hop_further_than_the_largest_hop():
     adjacency = np.zeros((4, 4))
     adjacency[:3, :3] = path(3)

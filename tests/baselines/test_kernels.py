@@ -2,7 +2,7 @@ import grakel
 import numpy as np
 import pytest
 
-from graph_metric_learn.baselines import HGKSP, PROPAK, WLOA
+from graph_metric_learn.baselines import HGKSP, PROPAK, WLOA, kernels
 from graph_metric_learn.baselines.base import normalized
 from graph_metric_learn.baselines.structure import node_labels, per_graph
 from graph_metric_learn.graphs import as_graphs
@@ -120,8 +120,13 @@ def test_seeds_are_local_and_matter(attributed):
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-def test_the_time_of_hgk_sp_is_estimated_and_the_others_are_quick(attributed):
-    assert 0 < HGKSP().estimate_seconds(attributed, pairs=5) < 60
+def test_the_time_of_hgk_sp_is_estimated_and_the_others_are_quick(attributed, ticking_clock):
+    """One tick for one hash of the sample, scaled by the 20 hashes and the pairs of nodes."""
+    ticking_clock(kernels)
+    squares = as_graphs(attributed).sizes ** 2
+    assert HGKSP().estimate_seconds(attributed, pairs=12) == 20
+    some = np.random.default_rng(0).permutation(12)[:5]
+    assert HGKSP().estimate_seconds(attributed, pairs=5) == pytest.approx(20 * squares.sum() / squares[some].sum())
     assert PROPAK().estimate_seconds(attributed) is None
     assert WLOA().estimate_seconds(attributed) is None
 

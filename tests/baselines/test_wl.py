@@ -54,6 +54,11 @@ def test_intersections_by_definition(rng):
     np.testing.assert_allclose(intersections(graphs, labels, share=True), expected)
 
 
+def test_a_depth_may_be_written_as_a_float(rng):
+    graphs = as_graphs(random_graphs(rng, 4, kind="labels"))
+    np.testing.assert_array_equal(wl_labels(graphs, 2.0), wl_labels(graphs, 2))
+
+
 @pytest.mark.parametrize("depth", [-1, 1.5])
 def test_depths_that_are_none(depth, rng):
     with pytest.raises(ValueError, match="depth must be a whole number >= 0"):

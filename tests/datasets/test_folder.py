@@ -52,7 +52,7 @@ def test_classes_from_csv_in_its_order(folder):
         ("", "columns graph,label"),
         ("graph,label\nnine,x\n", "names 'nine'"),
         ("graph,label\none,\n", "line 2: graph or label is empty"),
-        ("graph,label\none,x\none.graphml,y\n", "line 3: one.graphml stands there twice"),
+        ("graph,label\none,x\none.graphml,y\n", "line 3: one.graphml is listed twice"),
     ],
 )
 def test_bad_csv(folder, text, words):

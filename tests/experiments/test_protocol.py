@@ -49,8 +49,8 @@ def test_test_labels_enter_no_choice(rng):
     other[test] = rng.permutation(y[test])
     for choose in (
         protocol.choose_knn,
-        protocol.choose_nearest,
-        protocol.choose_knn_left_out,
+        protocol.choose_1nn,
+        protocol.choose_knn_loo,
         protocol.choose_knn_weighted,
         protocol.choose_svm,
         lambda d, *rest: protocol.choose_kernel_svm(np.exp(-d), *rest),
@@ -104,7 +104,7 @@ def test_of_equally_good_settings_the_first_counts(rng, monkeypatch):
         def score(self, rows, codes):
             return next(given[self.cost])
 
-    monkeypatch.setattr(protocol, "_svc", lambda cost, steps=-1: Fixed(cost))
+    monkeypatch.setattr(protocol, "_svc", lambda cost, max_steps=-1: Fixed(cost))
     assert protocol.choose_kernel_svm(np.exp(-d), y, train, test).chosen == {"C": 1.0}
 
 
@@ -125,10 +125,10 @@ def test_svm_leaves_out_what_takes_too_many_steps(rng, monkeypatch):
     y, d = clouds_and_distances(rng, 80, 2)
     train, test = protocol.split(y, 0)
     kernel = np.exp(-(d**2))
-    monkeypatch.setattr(protocol, "MANY", 10)
-    monkeypatch.setattr(protocol, "STEPS", 200)
+    monkeypatch.setattr(protocol, "LARGE", 10)
+    monkeypatch.setattr(protocol, "MAX_STEPS", 200)
     tried = []
-    monkeypatch.setattr(protocol, "_svc", lambda cost, steps=-1: tried.append(cost) or _svc(cost, steps))
+    monkeypatch.setattr(protocol, "_svc", lambda cost, max_steps=-1: tried.append(cost) or _svc(cost, max_steps))
     choice = protocol.choose_kernel_svm(kernel, y, train, test)
     folds = list(protocol.inner_folds(y[train]))
 

@@ -1,13 +1,14 @@
-"""The other systems of the paper's tables, in one shape: `distances(graphs)`, `kernel(graphs)`, or `fit` and `predict`.
+"""Baselines, the other systems of the paper's tables: `distances(graphs)`, `kernel(graphs)`, or `fit` and `predict`.
 
 Each is a small class with its parameters, a `grid` of settings to search and the packages it `needs`, which come with
-`pip install graph-metric-learn[baselines]` and are imported when they are used. Node features are the graphs' x as it
-stands (see `datasets.load_tu`); where a system wants discrete labels, these are the distinct rows of x.
+`pip install graph-metric-learn[baselines]` and are imported when they are used. Node features are the graphs' x (see
+`datasets.load_tu`); a system that compares discrete labels takes the distinct rows of x as labels.
 
 >>> BASELINES["wwl"](depth=3)
 WWL(depth=3, last_only=False, kind='auto', solver='tree')
 """
 
+from .._core.registry import Registry
 from .base import DescriptorSystem, KernelSystem, SolverFailure, System, kernel_distances
 from .controls import LargestClass, MeanPool
 from .descriptors import FGSD, NetLSD, NetSimile
@@ -18,12 +19,11 @@ from .pscn import PSCN
 from .wasserstein import W2, EntropicW2
 from .wwl import WWL
 
-BASELINES: dict[str, type[System]] = {
-    system.name: system
-    for system in (
-        W2, EntropicW2, FGW, FGWWL, WWL, WLOA, PROPAK, HGKSP, NetLSD, FGSD, NetSimile, PSCN, MeanPool, LargestClass,
-    )
-}  # fmt: skip
+BASELINES: Registry[type[System]] = Registry("baseline")
+for _system in (
+    W2, EntropicW2, FGW, FGWWL, WWL, WLOA, PROPAK, HGKSP, NetLSD, FGSD, NetSimile, PSCN, MeanPool, LargestClass,
+):  # fmt: skip
+    BASELINES[_system.name] = _system
 
 __all__ = [
     "BASELINES",

@@ -1,4 +1,4 @@
-"""The shape that all systems share: parameters, a grid to search, the packages they need."""
+"""Base classes of the baselines: parameters, a grid to search, needed packages; vectors and kernels."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ EXTRA = "graph-metric-learn[baselines]"
 
 
 class SolverFailure(RuntimeError):
-    """A solver gave up, warned, or returned something that is not a finite number; the message names the pair."""
+    """A solver failed, warned, or did not return a finite number; the message names the pair of graphs."""
 
 
 class System:
-    """One rival of the paper's tables. `__init__` only stores its parameters, by keyword.
+    """A baseline. `__init__` only stores its parameters, by keyword.
 
     Attributes
     ----------
     name : str
-        How the tables and the command line call it.
+        Its name in tables and on the command line.
     needs : tuple of str
         Names of the modules it imports beyond the package's own dependencies.
     discrete : bool
-        Whether it compares labels, which are equal or not: numbers as features would all be different labels.
+        Whether it takes features for labels, which are equal or not; attributes would all be different labels.
     """
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class System:
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
-        """The settings among which the protocol chooses by validation accuracy.
+        """The settings to search by validation accuracy.
 
         Parameters
         ----------
@@ -50,18 +50,18 @@ class System:
 
     @classmethod
     def missing(cls) -> list[str]:
-        """Those of the needed modules that are not installed."""
+        """The needed modules that are not installed."""
         return [module for module in cls.needs if importlib.util.find_spec(module) is None]
 
     @classmethod
     def require(cls) -> None:
-        """Raises ImportError, with what to install, if a needed package is not there."""
+        """Raises an ImportError that says what to install if a needed package is missing."""
         if missing := cls.missing():
             raise ImportError(f"{cls.name!r} needs {', '.join(missing)}: install {EXTRA}")
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters, as they were given."""
+        """The parameters as given, by name."""
         return {name: value for name, value in vars(self).items() if not name.endswith("_")}
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class System:
 
 
 class DescriptorSystem(System):
-    """A vector per graph; the distance of two graphs is that of their vectors."""
+    """Describes each graph by a vector; the distance of two graphs is that of their vectors."""
 
     metric: ClassVar[str] = "euclidean"
 
@@ -80,14 +80,14 @@ class DescriptorSystem(System):
     def distances(
         self, graphs: Any, *, progress: bool | None = None, checkpoint: Any = None, jobs: int | None = 1
     ) -> np.ndarray:
-        """All distances [N, N], float64. Vectors are quick: `progress`, `checkpoint` and `jobs` change nothing."""
+        """All distances [N, N], float64. Vectors are fast: `progress`, `checkpoint` and `jobs` have no effect."""
         self.require()
-        with threadpool_limits(1):  # for decompositions of small matrices
+        with threadpool_limits(1):  # threads slow down the decomposition of small matrices
             vectors = np.asarray(self.describe(as_graphs(graphs)), dtype=np.float64)
-        return without_rounding(squareform(pdist(vectors, self.metric)))
+        return rounding_to_zero(squareform(pdist(vectors, self.metric)))
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
-        """None: never long."""
+        """None: always fast."""
         return None
 
 
@@ -99,17 +99,17 @@ class KernelSystem(System):
         raise NotImplementedError
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
-        """Seconds that :meth:`kernel` will take, or None where that is never long."""
+        """Seconds that :meth:`kernel` will take, or None if it is always fast."""
         return None
 
 
-def without_rounding(distances: np.ndarray) -> np.ndarray:
+def rounding_to_zero(distances: np.ndarray) -> np.ndarray:
     """The same distances [N, N] with 0 for those below 1e-9 of the largest.
 
-    Two graphs that differ by the numbering of their nodes are at 1e-15 by rounding, and among several such graphs
-    rounding would say which one is the nearest.
+    Graphs that differ only in the order of their nodes can be at 1e-15 instead of 0, and among several such graphs
+    rounding would decide which one is nearest.
 
-    >>> without_rounding(np.array([[0.0, 1e-15], [1e-15, 3.0]]))
+    >>> rounding_to_zero(np.array([[0.0, 1e-15], [1e-15, 3.0]]))
     array([[0., 0.],
            [0., 3.]])
     """
@@ -117,7 +117,7 @@ def without_rounding(distances: np.ndarray) -> np.ndarray:
 
 
 def positive(**parameters: float) -> None:
-    """Raises ValueError for the first parameter that is not a number above 0.
+    """Raises a ValueError that names the first parameter that is not above 0.
 
     >>> positive(width=-1.0)
     Traceback (most recent call last):
@@ -129,7 +129,7 @@ def positive(**parameters: float) -> None:
 
 
 def normalized(kernel: np.ndarray) -> np.ndarray:
-    """k(i, j) / sqrt(k(i, i) k(j, j)) [N, N]; a graph without any feature (k(i, i) = 0) is like itself only.
+    """k(i, j) / sqrt(k(i, i) k(j, j)) [N, N]; a graph with k(i, i) = 0 gets 1 with itself and 0 with all others.
 
     >>> normalized(np.array([[4.0, 2.0], [2.0, 9.0]])).round(3)
     array([[1.   , 0.333],
@@ -143,7 +143,7 @@ def normalized(kernel: np.ndarray) -> np.ndarray:
 
 
 def kernel_distances(kernel: np.ndarray) -> np.ndarray:
-    """The distance that a kernel means, sqrt(k(i, i) + k(j, j) − 2 k(i, j)) [N, N]: for k-NN on a kernel.
+    """The distances that a kernel defines, sqrt(k(i, i) + k(j, j) − 2 k(i, j)) [N, N]: for k-NN on a kernel.
 
     >>> kernel_distances(np.array([[4.0, 2.0], [2.0, 9.0]]))
     array([[0., 3.],
@@ -151,5 +151,5 @@ def kernel_distances(kernel: np.ndarray) -> np.ndarray:
     """
     diagonal = np.diag(kernel)
     squared = diagonal[:, None] + diagonal[None, :] - (kernel + kernel.T)
-    # What is far below the kernel itself is rounding, of either sign: see without_rounding.
+    # Values far below the kernel itself are rounding errors, of either sign (see rounding_to_zero).
     return np.sqrt(np.where(squared < 1e-12 * diagonal.max(), 0.0, squared))

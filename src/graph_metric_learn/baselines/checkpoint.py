@@ -1,4 +1,4 @@
-"""Finished rows of a distance matrix on disk, and how to tell whether they belong to the matrix at hand."""
+"""Finished rows of a distance matrix on disk, with a key that says for which graphs and parameters they hold."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .._core.files import new_file
 from ..graphs import Graphs
 from .base import System
 
-SECONDS_BETWEEN_WRITES = 30.0
+SECONDS_BETWEEN_WRITES = 30.0  # a crash loses no more work than this
 
 
 def fingerprint(system: System, graphs: Graphs) -> str:
-    """A hash of the system's name and parameters and of everything it may read of the graphs."""
+    """A hash of the baseline's name and parameters and of the graphs' sizes, edges and features."""
     digest = hashlib.sha256(f"{system.name} {sorted(system.params.items())!r}".encode())
     for array in (graphs.sizes, graphs.edges, graphs.x):
         if array is not None:
@@ -30,21 +30,22 @@ def fingerprint(system: System, graphs: Graphs) -> str:
 class Checkpoint:
     """The upper triangle of a distance matrix while it is computed.
 
-    Attributes
-    ----------
-    upper : ndarray [n, n]
-        Distances to later graphs; zeros elsewhere.
-    done : ndarray [n]
-        Which rows are finished.
-
     Parameters
     ----------
     path : path or None
-        Where it is kept; None: in memory only. A file that is damaged or has another key is not used, and replaced.
+        The .npz file; None keeps everything in memory. A file that is damaged or has another key is ignored and
+        replaced.
     key : str
         See :func:`fingerprint`.
     n : int
-        How many graphs.
+        Number of graphs.
+
+    Attributes
+    ----------
+    upper : ndarray [n, n]
+        Distances of each graph to later ones; zeros elsewhere.
+    done : ndarray [n]
+        Which rows are finished.
     """
 
     def __init__(self, path: str | Path | None, key: str, n: int) -> None:
@@ -55,6 +56,7 @@ class Checkpoint:
         self.upper, self.done = self._load(n) or (np.zeros((n, n)), np.zeros(n, dtype=bool))
 
     def _load(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """`upper` and `done` from the file; None if it does not hold them for this key."""
         if self._path is None or not self._path.is_file():
             return None
         try:
@@ -66,15 +68,15 @@ class Checkpoint:
             return None
         return (upper, done) if upper.shape == (n, n) and done.shape == (n,) else None
 
-    def finished(self, rows: Sequence[int]) -> None:
-        """Marks rows as done; writes the file if the last time was long ago."""
+    def finish(self, rows: Sequence[int]) -> None:
+        """Marks rows as done; saves if that was last done more than `SECONDS_BETWEEN_WRITES` ago."""
         self.done[list(rows)] = True
         self._unsaved = True
         if time.monotonic() - self._written > SECONDS_BETWEEN_WRITES:
             self.save()
 
     def save(self) -> None:
-        """Writes what is new, in one step: a killed process leaves the old file or the new one."""
+        """Writes the file if a row was finished since the last time, atomically."""
         if self._path is None or not self._unsaved:
             return
         with new_file(self._path, overwrite=True) as temporary, temporary.open("wb") as file:

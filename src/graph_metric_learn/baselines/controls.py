@@ -1,4 +1,4 @@
-"""What every honest table needs: a distance without transport and without learning, and no look at the graph at all."""
+"""Control baselines: a distance without transport or learning, and a classifier that ignores the graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .structure import node_features
 
 
 class MeanPool(DescriptorSystem):
-    """The mean of the node features; edges do not count.
+    """The mean of the node features; edges are ignored.
 
     >>> no_edges = np.zeros((2, 2))
     >>> MeanPool().distances([(no_edges, np.array([[0.0], [2.0]])), (no_edges, np.array([[3.0], [5.0]]))])
@@ -29,7 +29,7 @@ class MeanPool(DescriptorSystem):
 
 
 class LargestClass(System):
-    """Says of every graph the class that most training graphs have; of equally large ones the first.
+    """Predicts the most frequent class of the training graphs; of equally frequent ones the first.
 
     >>> LargestClass().fit([None] * 3, ["ring", "star", "star"]).predict([None] * 2)
     array(['star', 'star'], dtype='<U4')

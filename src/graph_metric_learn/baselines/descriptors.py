@@ -1,4 +1,4 @@
-"""Vectors that describe the shape of a graph; node features do not count."""
+"""Vectors that describe the structure of a graph; node features are ignored."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
 from .base import DescriptorSystem, positive
 from .structure import adjacencies, laplacian
@@ -19,8 +20,8 @@ class NetLSD(DescriptorSystem):
     Parameters
     ----------
     normalization : {"empty", "complete", None}
-        What the trace is divided by: its value for the empty graph (the number of nodes), for the complete graph, or
-        nothing.
+        What the trace is divided by: its value for the graph without edges (the number of nodes), for the complete
+        graph, or nothing.
 
     References
     ----------
@@ -37,7 +38,7 @@ class NetLSD(DescriptorSystem):
         """Traces [N, 250]."""
         import netlsd
 
-        # Eigenvalues are computed here: netlsd's own Laplacian divides by the degree of isolated nodes.
+        # Eigenvalues are computed here because netlsd's own Laplacian divides by the degree, 0 for isolated nodes.
         spectra = (np.linalg.eigvalsh(laplacian(a, normalized=True)) for a in adjacencies(graphs))
         return np.stack([netlsd.heat(spectrum, normalization=self.normalization) for spectrum in spectra])
 
@@ -50,9 +51,9 @@ class FGSD(DescriptorSystem):
     bins : int
         Number of bins.
     largest : float
-        Where the last bin ends; larger distances are not counted.
+        End of the last bin; larger distances are not counted.
     laplacian : {"combinatorial", "normalized"}
-        With the first, S_ij is the resistance between i and j.
+        With the combinatorial one, S_ij is the resistance between i and j.
 
     References
     ----------
@@ -70,29 +71,31 @@ class FGSD(DescriptorSystem):
 
     def describe(self, graphs: Graphs) -> np.ndarray:
         """Counts [N, bins]."""
-        if self.laplacian not in LAPLACIANS:
-            raise ValueError(f"unknown laplacian {self.laplacian!r}: use one of {', '.join(map(repr, LAPLACIANS))}")
-        positive(bins=self.bins, largest=self.largest)
+        one_of("laplacian", self.laplacian, LAPLACIANS)
+        whole_number("bins", self.bins, 1)
+        positive(largest=self.largest)
         return np.stack([self._histogram(adjacency) for adjacency in adjacencies(graphs)])
 
     def _histogram(self, adjacency: np.ndarray) -> np.ndarray:
-        # One eigenvalue per component is 0 up to rounding, which must not be inverted; the others are far above 1e-10.
+        """Counts [bins] of one graph."""
+        # One eigenvalue per component is 0 up to rounding and must not be inverted; the others are far above 1e-10.
         matrix = laplacian(adjacency, normalized=self.laplacian == "normalized")
         inverse = np.linalg.pinv(matrix, rcond=1e-10, hermitian=True)
         diagonal = np.diag(inverse)
         spectral = diagonal[:, None] + diagonal[None, :] - 2 * inverse
-        # Resistances along a tree are whole numbers, the ends of bins: without the nudge, rounding errors, and with
-        # them the numbering of the nodes, would decide on which side of an end they fall.
-        place = np.floor((spectral.ravel() + 1e-9) / (self.largest / self.bins)).astype(np.int64)
-        return np.bincount(place[place < self.bins], minlength=self.bins)
+        # Resistances in a tree are whole numbers, which are bin edges. Without the offset of 1e-9, rounding, and so the
+        # order of the nodes, would decide on which side of an edge they fall.
+        bin_numbers = np.floor((spectral.ravel() + 1e-9) / (self.largest / self.bins)).astype(np.int64)
+        return np.bincount(bin_numbers[bin_numbers < self.bins], minlength=self.bins)
 
 
 class NetSimile(DescriptorSystem):
-    """Five statistics of seven numbers per node, compared by the Canberra distance [1]_.
+    """Five statistics of seven node features, compared by the Canberra distance [1]_.
 
-    Of each node: degree, clustering, their averages over its neighbours, edges inside its egonet (itself, its
-    neighbours and all edges between them), edges that leave the egonet, nodes next to the egonet. Of each of these,
-    over the nodes: median, mean, standard deviation, skewness, excess kurtosis (0 where all nodes are equal).
+    Features of a node: degree, clustering coefficient, the means of both over its neighbours, edges within its egonet
+    (itself, its neighbours and all edges between them), edges that leave the egonet, nodes next to the egonet.
+    Statistics over the nodes: median, mean, standard deviation, skewness, excess kurtosis (the last two 0 where all
+    nodes are equal).
 
     References
     ----------
@@ -104,15 +107,17 @@ class NetSimile(DescriptorSystem):
     metric = "canberra"
 
     def describe(self, graphs: Graphs) -> np.ndarray:
-        """Statistics [N, 35]: the medians of the seven numbers, then their means, and so on."""
+        """Statistics [N, 35]: the medians of the seven features, then their means, and so on."""
         # Rounded, because the Canberra distance of 0 and a rounding error is 1.
-        return np.stack([_statistics(node_numbers(adjacency)).round(9) + 0.0 for adjacency in adjacencies(graphs)])
+        return np.stack(
+            [_statistics(netsimile_features(adjacency)).round(9) + 0.0 for adjacency in adjacencies(graphs)]
+        )
 
 
-def node_numbers(adjacency: np.ndarray) -> np.ndarray:
-    """NetSimile's seven numbers of each node [n, 7].
+def netsimile_features(adjacency: np.ndarray) -> np.ndarray:
+    """NetSimile's seven features of each node [n, 7].
 
-    >>> node_numbers(np.array([[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])).round(2)
+    >>> netsimile_features(np.array([[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])).round(2)
     array([[3.  , 0.33, 1.67, 0.67, 4.  , 0.  , 0.  ],
            [2.  , 1.  , 2.5 , 0.67, 3.  , 1.  , 1.  ],
            [2.  , 1.  , 2.5 , 0.67, 3.  , 1.  , 1.  ],
@@ -123,20 +128,21 @@ def node_numbers(adjacency: np.ndarray) -> np.ndarray:
     possible = degree * (degree - 1) / 2
     clustering = np.divide(triangles, possible, out=np.zeros(len(degree)), where=possible > 0)
     neighbours = np.maximum(degree, 1)
+    means = adjacency @ np.column_stack([degree, clustering]) / neighbours[:, None]
     inside = degree + triangles
     ego = adjacency + np.eye(len(adjacency))
     leaving = ego @ degree - 2 * inside
-    beside = ((ego @ adjacency > 0) & (ego == 0)).sum(1)
-    around = adjacency @ np.column_stack([degree, clustering]) / neighbours[:, None]
-    return np.column_stack([degree, clustering, around, inside, leaving, beside])
+    next_to = ((ego @ adjacency > 0) & (ego == 0)).sum(1)
+    return np.column_stack([degree, clustering, means, inside, leaving, next_to])
 
 
-def _statistics(numbers: np.ndarray) -> np.ndarray:
-    mean = numbers.mean(0)
-    centred = numbers - mean
+def _statistics(features: np.ndarray) -> np.ndarray:
+    """Five statistics of each column [5 q], statistic by statistic."""
+    mean = features.mean(0)
+    centred = features - mean
     spread = np.sqrt((centred**2).mean(0))
     varies = spread > 1e-9 * (1 + np.abs(mean))
     unit = centred / np.where(varies, spread, 1.0)
     skewness = np.where(varies, (unit**3).mean(0), 0.0)
     kurtosis = np.where(varies, (unit**4).mean(0) - 3.0, 0.0)
-    return np.concatenate([np.median(numbers, axis=0), mean, np.where(varies, spread, 0.0), skewness, kurtosis])
+    return np.concatenate([np.median(features, axis=0), mean, np.where(varies, spread, 0.0), skewness, kurtosis])

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from scipy.spatial.distance import cdist
 
+from .._core.validation import one_of
 from ..graphs import Graphs
 from ..transport.solvers.simplex import plan_of, solve, start_tree
 from .pairs import PairwiseSystem
@@ -15,15 +16,25 @@ from .structure import adjacencies, hops, node_features, per_graph
 from .wl import wl_labels
 
 SOLVERS = ("lean", "pot")
-_MAX_ITERATIONS, _TOLERANCE, _PIVOTS = 10_000, 1e-9, 1_000_000  # POT's
+_MAX_ITERATIONS, _TOLERANCE, _MAX_PIVOTS = 10_000, 1e-9, 1_000_000  # POT's defaults
 
 
-class Shape(NamedTuple):
-    """One graph: features or labels of the nodes [n, d], hops between them [n, n], mean squared hops of each [n]."""
+class FGWInput(NamedTuple):
+    """What is compared of a graph.
+
+    Attributes
+    ----------
+    rows : ndarray [n, d]
+        Features or labels of the nodes.
+    hops : ndarray [n, n]
+        Between the nodes, all finite.
+    mean_squares : ndarray [n]
+        Mean squared hops of each node.
+    """
 
     rows: np.ndarray
     hops: np.ndarray
-    spread: np.ndarray
+    mean_squares: np.ndarray
 
 
 class FGW(PairwiseSystem):
@@ -32,25 +43,25 @@ class FGW(PairwiseSystem):
     .. math:: \min_T \; (1-\alpha) \sum_{ij} |x_i - y_j|^2 T_{ij}
               + \alpha \sum_{ijkl} |C_{ik} - D_{jl}|^2 T_{ij} T_{kl}
 
-    over plans T between uniform weights; C and D are hops. The value itself is the distance, without a root, as in the
-    published kernels exp(−λ FGW).
+    over plans T between uniform weights; C and D are hops. The minimum itself is the distance, without a root, as in
+    the published kernels exp(−λ FGW).
 
     Parameters
     ----------
     alpha : float
-        Share of the structure, 0 to 1; with 1 the features do not count.
+        Weight of the structure, 0 to 1; with 1 the features are ignored.
     solver : {"lean", "pot"}
-        POT's `fused_gromov_wasserstein2`, or the same conditional gradient, compiled: same start, steps and stopping
-        rule, but each linear programme starts from the solution of the one before (see `simplex`). Where one has
-        several solutions (symmetric graphs, one-hot features) the two may take different ones and end in different
-        local minima, on MUTAG for half of the pairs.
+        "pot" is POT's `fused_gromov_wasserstein2`. "lean" is the same conditional gradient method, compiled: same
+        start, steps and stopping rule, but each linear programme starts from the solution of the one before (see
+        `simplex`). Where a programme has several solutions (symmetric graphs, one-hot features), the two may take
+        different ones and end in different local minima, on MUTAG for half of the pairs.
 
     Notes
     -----
-    The problem is not convex: a value is that of the local minimum reached from the uniform plan. Hence two graphs that
-    differ by the numbering of their nodes need not be at distance exactly 0, and the order of two graphs can matter;
-    the pair (i, j) is solved once, for i < j. Nodes of different components are as far apart as the largest hop of the
-    graph, plus 1.
+    The problem is not convex: the distance is the local minimum reached from the uniform plan. Hence graphs that differ
+    only in the order of their nodes need not be at distance 0, and the order of the two graphs can matter; the pair
+    (i, j) is solved once, for i < j. Nodes of different components are one hop farther apart than the largest number
+    of hops in the graph.
 
     References
     ----------
@@ -76,34 +87,35 @@ class FGW(PairwiseSystem):
         alphas = (1.0,) if dataset.startswith("IMDB") else (0.25, 0.5, 0.75)
         return [{"alpha": alpha} for alpha in alphas]
 
-    def prepare(self, graphs: Graphs) -> list[Shape]:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"unknown solver {self.solver!r}: use one of {', '.join(map(repr, SOLVERS))}")
+    def prepare(self, graphs: Graphs) -> list[FGWInput]:
+        one_of("solver", self.solver, SOLVERS)
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
         rows = per_graph(graphs, self._rows(graphs))
-        between = map(finite_hops, adjacencies(graphs))
-        return [Shape(x, far, (far**2).mean(1)) for x, far in zip(rows, between, strict=True)]
+        hops = map(finite_hops, adjacencies(graphs))
+        return [FGWInput(x, far, (far**2).mean(1)) for x, far in zip(rows, hops, strict=True)]
 
-    def pair(self, one: Shape, other: Shape) -> float:
+    def pair(self, one: FGWInput, other: FGWInput) -> float:
         cost = self._feature_cost(one.rows, other.rows)
         if self.solver == "lean":
-            return float(np.maximum(0.0, fused_value(cost, one, other, self.alpha)))  # NaN stays
+            return float(np.maximum(0.0, fgw_minimum(cost, one, other, self.alpha)))  # keeps NaN
         from ot.gromov import fused_gromov_wasserstein2
 
         return max(0.0, fused_gromov_wasserstein2(cost, one.hops, other.hops, alpha=self.alpha))
 
     def _rows(self, graphs: Graphs) -> np.ndarray:
+        """What is compared of all nodes [S, d]."""
         if self.alpha == 1 and graphs.x is None:
             return np.zeros((int(graphs.sizes.sum()), 1))
         return node_features(graphs)
 
     def _feature_cost(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Costs [n, m] between the nodes of two graphs."""
         return cdist(one, other, "sqeuclidean")
 
 
 class FGWWL(FGW):
-    """FGW on Weisfeiler-Lehman labels: nodes cost as much as the number of levels 0 … depth at which they differ.
+    """FGW on Weisfeiler-Lehman labels: the cost of two nodes is the number of levels 0 … depth at which they differ.
 
     Parameters
     ----------
@@ -122,7 +134,7 @@ class FGWWL(FGW):
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
-        return [{"alpha": alpha} for alpha in (0.25, 0.5, 0.75)]  # 1 would be FGW
+        return [{"alpha": alpha} for alpha in (0.25, 0.5, 0.75)]  # with 1, labels are ignored
 
     def _rows(self, graphs: Graphs) -> np.ndarray:
         return wl_labels(graphs, self.depth).astype(np.float64)
@@ -132,7 +144,7 @@ class FGWWL(FGW):
 
 
 def finite_hops(adjacency: np.ndarray) -> np.ndarray:
-    """Hops [n, n], with the largest one plus 1 between components.
+    """Hops [n, n]; between components, the largest number of hops plus 1.
 
     >>> finite_hops(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     array([[0., 1., 2.],
@@ -143,41 +155,41 @@ def finite_hops(adjacency: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(far), far, far[np.isfinite(far)].max() + 1)
 
 
-def fused_value(cost: np.ndarray, one: Shape, other: Shape, alpha: float) -> float:
-    """The local minimum of FGW that conditional gradient reaches from the uniform plan, as POT does it; else NaN."""
-    return float(_descend(cost, one.hops, one.spread, other.hops, other.spread, alpha))
+def fgw_minimum(cost: np.ndarray, one: FGWInput, other: FGWInput, alpha: float) -> float:
+    """The local minimum of FGW that POT's conditional gradient reaches from the uniform plan; NaN if that fails."""
+    return float(_conditional_gradient(cost, one.hops, one.mean_squares, other.hops, other.mean_squares, alpha))
 
 
 @njit(cache=True)
-def _descend(cost, hops, spread, other_hops, other_spread, alpha):
-    """Conditional gradient from the uniform plan T.
+def _conditional_gradient(cost, hops, mean_squares, other_hops, other_mean_squares, alpha):
+    """The value that conditional gradient reaches from the uniform plan T.
 
     With C, D the hops, |C_ik − D_jl|² = C_ik² + D_jl² − 2 C_ik D_jl, and the sums of the squares depend on the
     marginals of T only: the objective is <F, T> − 2α <C T D, T>, F_ij = (1 − α) cost_ij + α (mean squared hops of i
-    and of j). A step t Δ, Δ of zero marginals, changes it by b t + a t², b = <gradient, Δ>, a = −2α <C Δ D, Δ>. Each Δ
-    leads to the solution of a linear programme, found from the one before.
+    and of j). A step t Δ, Δ of zero marginals, changes it by b t + a t², b = <gradient, Δ>, a = −2α <C Δ D, Δ>. Δ is
+    the difference between T and the solution of a linear programme, whose solver starts from the previous solution.
     """
     n, m = cost.shape
-    squares = spread.reshape(n, 1) + other_spread.reshape(1, m)
+    squares = mean_squares.reshape(n, 1) + other_mean_squares.reshape(1, m)
     plan = np.full((n, m), 1.0 / (n * m))
-    moved = hops @ plan @ other_hops  # C T D
-    value = ((1 - alpha) * cost * plan).sum() + alpha * (squares * plan).sum() - 2 * alpha * (moved * plan).sum()
+    product = hops @ plan @ other_hops  # C T D
+    value = ((1 - alpha) * cost * plan).sum() + alpha * (squares * plan).sum() - 2 * alpha * (product * plan).sum()
     parent, flow, vertex = np.empty(n + m, np.int64), np.empty(n + m, np.int64), np.empty((n, m))
     for k in range(_MAX_ITERATIONS):
-        gradient = (1 - alpha) * cost + 2 * alpha * (squares - 2 * moved)
+        gradient = (1 - alpha) * cost + 2 * alpha * (squares - 2 * product)
         if k == 0:
             start_tree(gradient, parent, flow)
-        if solve(gradient, parent, flow, _PIVOTS) < 0:
+        if solve(gradient, parent, flow, _MAX_PIVOTS) < 0:
             return np.nan
         plan_of(parent, flow, vertex)
         step = vertex - plan
-        moved_step = hops @ step @ other_hops
-        curve, slope = -2 * alpha * (moved_step * step).sum(), (gradient * step).sum()
-        lowest = -slope / (2 * curve) if curve > 0 else 1.0 if curve + slope < 0 else 0.0
-        t = min(1.0, max(0.0, lowest))
-        before, value = value, value + curve * t * t + slope * t
+        product_step = hops @ step @ other_hops  # C Δ D
+        a, b = -2 * alpha * (product_step * step).sum(), (gradient * step).sum()
+        minimiser = -b / (2 * a) if a > 0 else 1.0 if a + b < 0 else 0.0
+        t = min(1.0, max(0.0, minimiser))
+        before, value = value, value + a * t * t + b * t
         plan += t * step
-        moved += t * moved_step
+        product += t * product_step
         change = abs(value - before)
         if not (change >= _TOLERANCE and change >= _TOLERANCE * abs(value)):
             break

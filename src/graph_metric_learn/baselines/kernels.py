@@ -1,4 +1,4 @@
-"""Graph kernels: WL-OA, propagation kernels, hash graph kernels."""
+"""Graph kernels: WL optimal assignment, propagation, hash graph kernels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core.progress import progress_bar
+from .._core.validation import whole_number
 from ..features.onehot import binary_columns
 from ..graphs import Graphs, as_graphs
 from .base import KernelSystem, normalized, positive
@@ -21,8 +22,8 @@ from .wl import intersections, wl_labels
 class WLOA(KernelSystem):
     """Weisfeiler-Lehman optimal assignment kernel [1]_: how many nodes can be matched, summed over levels.
 
-    The optimal assignment is a histogram intersection over the labels of all levels 0 … depth, which is how it is
-    computed here. GraKeL's version gives the same numbers (the tests compare them), but takes 20 µs and more per pair.
+    It is computed as the histogram intersection of the labels of all levels 0 … depth. GraKeL's version gives the same
+    numbers (the tests compare them), but takes 20 µs and more per pair.
 
     Parameters
     ----------
@@ -62,18 +63,18 @@ class WLOA(KernelSystem):
 
 
 class PROPAK(KernelSystem):
-    """Propagation kernel [1]_: labels or attributes spread along the edges, hashed and counted after every step.
+    """Propagation kernel [1]_: labels or attributes diffuse along the edges, and are hashed and counted at every step.
 
-    GraKeL makes the counts (`Propagation` for one-hot x, `PropagationAttr` otherwise); their inner products are one
-    sparse product here instead of a Python loop over pairs.
+    GraKeL makes the counts (`Propagation` for one-hot x, `PropagationAttr` otherwise). Their inner products are one
+    sparse matrix product here instead of GraKeL's loop over pairs.
 
     Parameters
     ----------
     iterations : int
         Steps of the random walk; counts are taken before the first and after each.
     width : float, optional
-        Width of the hash's bins; by default 1e-5 for labels (only equal distributions meet), 1 for attributes, which
-        should be standardised.
+        Width of the hash's bins; by default 1e-5 for labels (so that only equal distributions share a bin), 1 for
+        attributes, which should be standardised.
     normalize : bool
         Whether k(G, G) is scaled to 1.
     seed : int
@@ -101,36 +102,34 @@ class PROPAK(KernelSystem):
     def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
         """The kernel matrix [N, N]."""
         self.require()
-        if self.iterations < 0:
-            raise ValueError(f"iterations must be at least 0, got {self.iterations!r}")
+        whole_number("iterations", self.iterations, 0)
         positive(width=1.0 if self.width is None else self.width)
         from grakel import Propagation, PropagationAttr
 
         graphs = as_graphs(graphs)
         steps = self.iterations + 1
         if is_discrete(graphs):
-            spread = Propagation(t_max=steps, w=1e-5 if self.width is None else self.width, random_state=self.seed)
-            values = node_labels(graphs)
+            propagation, width, values = Propagation, 1e-5, node_labels(graphs)
         else:
-            spread = PropagationAttr(t_max=steps, w=1.0 if self.width is None else self.width, random_state=self.seed)
-            values = node_features(graphs)
-        counted = spread.fit(_grakel_input(graphs, values)).X
-        kernel = np.sum([_inner_products([counts[step] for counts in counted]) for step in range(steps)], axis=0)
+            propagation, width, values = PropagationAttr, 1.0, node_features(graphs)
+        width = width if self.width is None else self.width
+        fitted = propagation(t_max=steps, w=width, random_state=self.seed).fit(_grakel_input(graphs, values))
+        kernel = np.sum([_inner_products([counts[step] for counts in fitted.X]) for step in range(steps)], axis=0)
         return normalized(kernel) if self.normalize else kernel
 
 
 class HGKSP(KernelSystem):
     """Hash graph kernel with the shortest-path kernel as base [1]_, for continuous features.
 
-    Each iteration projects x on a random Gaussian direction and cuts the line into bins: that is a label per node.
-    Columns of zeros and ones, which code labels, are not hashed but compared as they are, along with the bins. The
-    result is the sum of the shortest-path kernels of all iterations, normalised: GraKeL's `ShortestPath` counts the
-    pairs of nodes by their labels and their distance, to which pairs of a node and itself are added, as the authors do.
+    Each iteration projects x on a random Gaussian direction; a node's label is the bin that its projection falls into.
+    Columns of zeros and ones, which encode labels, are not hashed but become part of that label. The kernel is the sum
+    of the shortest-path kernels of all iterations, normalised. GraKeL's `ShortestPath` counts the pairs of nodes by
+    their labels and their distance; pairs of a node and itself are added, as the authors do.
 
     Parameters
     ----------
     iterations : int
-        Number of hashes; where there is nothing to hash, one suffices.
+        Number of hashes; one is used if all columns encode labels.
     width : float
         Width of the bins; x should be standardised.
     seed : int
@@ -154,14 +153,14 @@ class HGKSP(KernelSystem):
         graphs = as_graphs(graphs)
         hashes = list(self._hashes(node_features(graphs)))
         bar = progress_bar(progress, self.name, total=len(hashes), unit="hash", iterable=hashes)
-        between = [hops(adjacency) for adjacency in adjacencies(graphs)]
+        paths = [hops(adjacency) for adjacency in adjacencies(graphs)]
         total = np.zeros((len(graphs), len(graphs)))
         for labels in bar:
-            total += _shortest_path_kernel(graphs, labels, between)
+            total += _shortest_path_kernel(graphs, labels, paths)
         return normalized(total)
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
-        """Seconds that :meth:`kernel` will take: one hash of a sample of graphs, scaled by the pairs of nodes."""
+        """Seconds that :meth:`kernel` will take: one hash of a sample, scaled by hashes and pairs of nodes."""
         self.require()
         graphs = as_graphs(graphs)
         some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(1, pairs)]]
@@ -171,8 +170,9 @@ class HGKSP(KernelSystem):
         return spent * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
 
     def _hashes(self, x: np.ndarray) -> Iterable[np.ndarray]:
-        """A label for each node [S], once per iteration."""
-        positive(iterations=self.iterations, width=self.width)
+        """The labels of all nodes [S], one array per iteration."""
+        whole_number("iterations", self.iterations, 1)
+        positive(width=self.width)
         codes = binary_columns(x)
         numbers = x[:, ~codes]
         rng = np.random.default_rng(self.seed)
@@ -183,14 +183,15 @@ class HGKSP(KernelSystem):
             yield np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, between: list[np.ndarray]) -> np.ndarray:
+def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, paths: list[np.ndarray]) -> np.ndarray:
+    """Common (label, label, hops) of pairs of nodes and common labels of nodes [N, N], from hops [n, n] per graph."""
     from grakel import ShortestPath
     from grakel.graph import Graph
 
     given = []
-    for (adjacency, names), far in zip(_grakel_input(graphs, labels), between, strict=True):
+    for (adjacency, names), lengths in zip(_grakel_input(graphs, labels), paths, strict=True):
         graph = Graph(adjacency, names, {}, "adjacency")
-        graph.shortest_path_mat = far  # else GraKeL would search the same paths again for every hash, in Python
+        graph.shortest_path_mat = lengths  # otherwise GraKeL searches the same paths for every hash, in Python
         given.append(graph)
     base = ShortestPath(normalize=False)
     base.fit(given)
@@ -199,7 +200,7 @@ def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, between: list[np.n
 
 
 def _grakel_input(graphs: Graphs, values: np.ndarray) -> list[tuple[np.ndarray, dict[int, Any]]]:
-    """Adjacency and {node: value} of each graph; a value is a number or a list of them."""
+    """Adjacency and {node: value} of each graph; a value is a number or a list of numbers."""
     parts = per_graph(graphs, values)
     return [(a.astype(int), dict(enumerate(part.tolist()))) for a, part in zip(adjacencies(graphs), parts, strict=True)]
 
@@ -209,6 +210,6 @@ def _inner_products(counts: list[Mapping[int, int]]) -> np.ndarray:
     owner = np.repeat(np.arange(len(counts)), [len(one) for one in counts])
     features = np.fromiter((feature for one in counts for feature in one), dtype=np.int64)
     values = np.fromiter((value for one in counts for value in one.values()), dtype=np.float64)
-    places = np.unique(features, return_inverse=True)[1]
-    table = sparse.csr_array((values, (owner, places)), shape=(len(counts), len(features) + 1))
+    columns = np.unique(features, return_inverse=True)[1]
+    table = sparse.csr_array((values, (owner, columns)), shape=(len(counts), len(features) + 1))
     return (table @ table.T).toarray()

@@ -1,4 +1,4 @@
-"""One driver for all systems that solve a problem per pair: blocks of rows, workers, progress, checkpoints."""
+"""Base class of baselines that solve a problem per pair of graphs: tasks, workers, progress, checkpoints."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ from threadpoolctl import threadpool_limits
 
 from .._core.progress import progress_bar
 from ..graphs import Graphs, as_graphs
-from .base import SolverFailure, System, without_rounding
+from .base import SolverFailure, System, rounding_to_zero
 from .checkpoint import Checkpoint, fingerprint
 
-PAIRS_PER_TASK = 4000  # some 0.1 to 10 s of work: long against handing it to a worker, short against a checkpoint
+PAIRS_PER_TASK = 4000  # 0.1 to 10 s of work: longer than sending it to a worker, shorter than between checkpoints
 
 
 class PairwiseSystem(System):
-    """A distance that is computed pair by pair, from what was prepared once per graph."""
+    """A distance that is computed pair by pair, from an item prepared once per graph."""
 
     def prepare(self, graphs: Graphs) -> list[Any]:
         """What :meth:`pair` needs of each graph, one item per graph."""
         raise NotImplementedError
 
     def pair(self, one: Any, other: Any) -> float:
-        """The distance of two prepared graphs. May warn or raise `SolverFailure`: the driver adds which pair it was."""
+        """The distance of two prepared graphs. May warn or raise `SolverFailure`; :meth:`distances` names the pair."""
         raise NotImplementedError
+
+    def closed_form(self, graphs: Graphs) -> np.ndarray | None:
+        """All distances [N, N] without solving pairs, if there is such a way; else None."""
+        return None
 
     def distances(
         self,
@@ -46,10 +50,10 @@ class PairwiseSystem(System):
         ----------
         graphs : anything that `as_graphs` takes
         progress : bool, optional
-            Whether to show how many pairs are done and the time left; by default when a person watches the terminal.
+            Whether to show how many pairs are done and the time left; by default on a terminal.
         checkpoint : path, optional
-            A .npz file that finished rows are kept in, every 30 seconds and when the call ends in whatever way. Rows
-            found there are not computed again, if it was written for the same graphs and parameters; else it is
+            A .npz file for finished rows, written every 30 seconds and when the call ends, also by an error. Rows found
+            there are not computed again if the file was written for the same graphs and parameters; otherwise it is
             replaced.
         jobs : int or None
             As joblib takes them: any of its backends with processes, also one set by `joblib.parallel_config` around
@@ -58,25 +62,27 @@ class PairwiseSystem(System):
         Raises
         ------
         SolverFailure
-            If the solver warns or returns NaN or infinity for a pair; it is named.
+            If the solver warns or returns NaN or infinity for a pair, which the message names.
         """
-        self.require()
         graphs = as_graphs(graphs)
+        if (known := self.closed_form(graphs)) is not None:
+            return known
+        self.require()
         items = self.prepare(graphs)
-        book = Checkpoint(checkpoint, fingerprint(self, graphs), len(items))
-        tasks = list(_tasks(np.flatnonzero(~book.done), len(items)))
+        rows_on_disk = Checkpoint(checkpoint, fingerprint(self, graphs), len(items))
+        tasks = list(_tasks(np.flatnonzero(~rows_on_disk.done), len(items)))
         total = len(items) * (len(items) - 1) // 2
         left = sum(len(items) - 1 - row for task in tasks for row in task)
         with progress_bar(progress, self.name, total=total, unit="pair", initial=total - left) as bar:
             try:
                 for rows, values in zip(tasks, self._run(items, tasks, jobs), strict=True):
                     for row, value in zip(rows, values, strict=True):
-                        book.upper[row, row + 1 :] = value
+                        rows_on_disk.upper[row, row + 1 :] = value
                         bar.update(len(value))
-                    book.finished(rows)
+                    rows_on_disk.finish(rows)
             finally:
-                book.save()
-        return without_rounding(book.upper + book.upper.T)
+                rows_on_disk.save()
+        return rounding_to_zero(rows_on_disk.upper + rows_on_disk.upper.T)
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
         """Seconds that all distances will take with one job, from a timed random sample of pairs.
@@ -89,7 +95,7 @@ class PairwiseSystem(System):
         seed : int
             For the sample.
         limit : float
-            Seconds after which a smaller sample must do.
+            Seconds after which the sample ends early.
         """
         self.require()
         graphs = as_graphs(graphs)
@@ -103,8 +109,8 @@ class PairwiseSystem(System):
         first = rng.integers(n, size=max(1, pairs))
         second = (first + rng.integers(1, n, size=len(first))) % n
         spent, count = 0.0, 0
-        with _strict():
-            _value(self, items, int(first[0]), int(second[0]))  # warms up: imports, caches
+        with _warnings_as_errors():
+            _value(self, items, int(first[0]), int(second[0]))  # warm-up: imports, compilation
             for i, j in zip(first.tolist(), second.tolist(), strict=True):
                 began = time.perf_counter()
                 _value(self, items, min(i, j), max(i, j))
@@ -115,19 +121,19 @@ class PairwiseSystem(System):
         return preparation + spent / count * n * (n - 1) / 2
 
     def _run(self, items: list[Any], tasks: list[list[int]], jobs: int | None) -> Iterator[list[np.ndarray]]:
-        """The rows of each task, in order of the tasks."""
+        """The distances of each task, row by row, in the order of the tasks."""
         if jobs == 1 or len(tasks) < 2:
             yield from (_rows(self, items, rows, 0) for rows in tasks)
             return
         from joblib import Parallel, delayed
 
-        # A task takes along only the graphs that it compares.
+        # Only the graphs that a task compares are sent to its worker.
         calls: Iterable[Any] = (delayed(_rows)(self, items[rows[0] :], rows, rows[0]) for rows in tasks)
         yield from Parallel(n_jobs=jobs, return_as="generator")(calls)
 
 
 def _tasks(rows: np.ndarray, n: int) -> Iterator[list[int]]:
-    """The rows to do, cut into runs of about `PAIRS_PER_TASK` pairs, at least one row each."""
+    """The rows to compute, grouped into tasks of about `PAIRS_PER_TASK` pairs, at least one row each."""
     task: list[int] = []
     pairs = 0
     for row in rows.tolist():
@@ -141,13 +147,14 @@ def _tasks(rows: np.ndarray, n: int) -> Iterator[list[int]]:
 
 
 def _rows(system: PairwiseSystem, items: list[Any], rows: list[int], start: int) -> list[np.ndarray]:
-    """Distances of each row's graph to all later ones; `items` begin with graph number `start`."""
+    """Distances of each row's graph to all later ones; the first of `items` is graph number `start`."""
     end = start + len(items)
-    with _strict():
+    with _warnings_as_errors():
         return [np.array([_value(system, items, i, j, start) for j in range(i + 1, end)]) for i in rows]
 
 
 def _value(system: PairwiseSystem, items: list[Any], i: int, j: int, start: int = 0) -> float:
+    """The distance of graphs i and j, or a `SolverFailure` that names them."""
     try:
         value = float(system.pair(items[i - start], items[j - start]))
     except (SolverFailure, UserWarning, RuntimeWarning) as error:
@@ -158,9 +165,9 @@ def _value(system: PairwiseSystem, items: list[Any], i: int, j: int, start: int 
 
 
 @contextmanager
-def _strict() -> Iterator[None]:
-    """Solvers' warnings are errors; one thread for products of small matrices (more only get in their way)."""
-    if threading.current_thread() is not threading.main_thread():  # what it sets is not a thread's own
+def _warnings_as_errors() -> Iterator[None]:
+    """Makes solvers' warnings errors, and uses one thread, because more slow down products of small matrices."""
+    if threading.current_thread() is not threading.main_thread():  # both settings hold for the whole process
         yield
         return
     with threadpool_limits(1), warnings.catch_warnings():

@@ -11,30 +11,31 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
+from .._core.validation import whole_number
 from ..graphs import Graphs, as_graphs
 from .base import System, positive
 from .structure import adjacencies, hops, node_features, per_graph
 
 
 class PSCN(System):
-    """PATCHY-SAN [1]_: nodes in order of betweenness, the K nodes around each, a 1-D convolutional network.
+    """PATCHY-SAN [1]_: nodes ranked by betweenness, the K nodes around each, a 1-D convolutional network.
 
-    The first w nodes by betweenness (then degree, then features; w the average size of the training graphs) each give a
-    receptive field: the K nearest nodes of its component, by hops, equally near ones in the order above. Nodes that
-    agree in all of this stand as they are numbered, where the authors look for a canonical order (nauty). Fields and
-    nodes that are not there are zeros. The network: 16 filters on each field, 8 filters on 10 fields in a row, 128
-    dense units with dropout 0.5, softmax.
+    Nodes are ranked by betweenness, then degree, then features; nodes that agree in all of these keep their given
+    order, where the authors use a canonical one (nauty). Each of the first w nodes (w the mean size of the training
+    graphs) has a receptive field: the K nearest nodes of its component by hops, equally near ones by rank. Missing
+    fields and nodes are zeros. The network has 16 filters on each field, 8 filters on 10 consecutive fields, 128 dense
+    units with dropout 0.5, and softmax.
 
     Parameters
     ----------
     fields : int
-        K, the nodes of a receptive field.
+        K, the number of nodes of a receptive field.
     epochs, batch_size : int
-        Of Adam.
+        Of the training.
     learning_rate : float
         Of Adam.
     seed : int
-        For the start, the batches and the dropout; PyTorch's own generator is left as it was.
+        For initial weights, batches and dropout; PyTorch's global generator is left as it was.
 
     Attributes
     ----------
@@ -69,7 +70,9 @@ class PSCN(System):
         graphs = as_graphs(graphs)
         if np.shape(y) != (len(graphs),):
             raise ValueError(f"{len(graphs)} graphs and labels of shape {np.shape(y)}: give one label per graph")
-        positive(fields=self.fields, epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate)
+        for option in ("fields", "epochs", "batch_size"):
+            whole_number(option, getattr(self, option), 1)
+        positive(learning_rate=self.learning_rate)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.width_ = node_features(graphs).shape[1]
         self.length_ = max(1, round(float(graphs.sizes.mean())))
@@ -100,10 +103,10 @@ class PSCN(System):
         return self.classes_[best.numpy()]
 
     def _inputs(self, graphs: Graphs) -> np.ndarray:
-        """Features of the K nodes of each field, side by side [N, w, K q], float32."""
+        """The concatenated features of the K nodes of each field [N, w, K q], float32."""
         features = per_graph(graphs, node_features(graphs))
         inputs = np.zeros((len(graphs), self.length_, self.fields, features[0].shape[1]), dtype=np.float32)
-        with threadpool_limits(1):  # for products of small matrices
+        with threadpool_limits(1):  # threads slow down products of small matrices
             for g, (adjacency, x) in enumerate(zip(adjacencies(graphs), features, strict=True)):
                 nodes = receptive_fields(adjacency, x, self.length_, self.fields)
                 inputs[g, : nodes.shape[0], : nodes.shape[1]] = np.where(nodes[..., None] >= 0, x[nodes], 0.0)
@@ -111,7 +114,7 @@ class PSCN(System):
 
 
 def receptive_fields(adjacency: np.ndarray, x: np.ndarray, length: int, size: int) -> np.ndarray:
-    """The nodes of the fields of the first `length` nodes, nearest first; −1 where its component has no more of them.
+    """The nodes of the fields of the first `length` nodes, nearest first [≤ length, ≤ size]; −1 where one is missing.
 
     Examples
     --------
@@ -120,38 +123,44 @@ def receptive_fields(adjacency: np.ndarray, x: np.ndarray, length: int, size: in
     array([[2, 1, 3],
            [1, 2, 0]])
     """
-    between = hops(adjacency)
-    central = betweenness(adjacency, between).round(9)  # else rounding errors would order equal nodes
+    lengths = hops(adjacency)
+    central = betweenness(adjacency, lengths).round(9)  # otherwise rounding errors rank equal nodes
     order = np.lexsort((*-x.T[::-1], -adjacency.sum(1), -central))
-    far = between[np.ix_(order[:length], order)]
+    far = lengths[np.ix_(order[:length], order)]
     near = np.argsort(far, axis=1, kind="stable")[:, :size]
     return np.where(np.isfinite(np.take_along_axis(far, near, axis=1)), order[near], -1)
 
 
-def betweenness(adjacency: np.ndarray, between: np.ndarray) -> np.ndarray:
-    """How many shortest paths of other nodes run through each node, as shares of each pair's paths [n].
+def betweenness(adjacency: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Betweenness centrality [n], not normalised: over all pairs, the share of shortest paths through each node.
+
+    Parameters
+    ----------
+    adjacency : ndarray [n, n]
+    lengths : ndarray [n, n]
+        Hops, infinite between components.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> betweenness(path, hops(path))
     array([0., 1., 0.])
     """
-    longest = int(between[np.isfinite(between)].max())
-    paths = walks = np.eye(len(adjacency))
+    longest = int(lengths[np.isfinite(lengths)].max())
+    counts = walks = np.eye(len(adjacency))  # counts[s, t]: shortest paths from s to t
     for length in range(1, longest + 1):
-        walks = np.where(between == length, walks @ adjacency, 0.0)  # a shortest path's beginnings are shortest paths
-        paths = paths + walks
-    inverse = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
-    # Brandes' sums, for all starts s at once: passing[s, v] = Σ over t of the share of the paths from s to t through v.
-    passing = np.zeros_like(paths)
+        walks = np.where(lengths == length, walks @ adjacency, 0.0)  # prefixes of shortest paths are shortest paths
+        counts = counts + walks
+    inverse = np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0)
+    # Brandes' sums, for all starts s at once: through[s, v] = Σ over t of the share of the paths from s to t through v.
+    through = np.zeros_like(counts)
     for length in range(longest, 1, -1):
-        onwards = np.where(between == length, (1.0 + passing) * inverse, 0.0) @ adjacency
-        passing += np.where(between == length - 1, paths * onwards, 0.0)
-    return passing.sum(0) / 2  # each pair was counted from both ends
+        onwards = np.where(lengths == length, (1.0 + through) * inverse, 0.0) @ adjacency
+        through += np.where(lengths == length - 1, counts * onwards, 0.0)
+    return through.sum(0) / 2  # each pair was counted from both ends
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """The network is too small to share: with two threads on a busy machine it was seen to train 50 times slower."""
+    """PyTorch with one thread: on a busy machine, this small network trained 50 times slower with two."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -161,12 +170,12 @@ def _one_thread() -> Iterator[None]:
 
 
 class _Network(nn.Module):
-    """Scores of the classes [B, C] from fields [B, w, K q]."""
+    """Logits of the classes [B, C] from receptive fields [B, w, K q]."""
 
     def __init__(self, width: int, length: int, classes: int) -> None:
         super().__init__()
         window = min(10, length)
-        self.fields = nn.Linear(width, 16)  # a convolution of length and stride K over nodes is a product per field
+        self.fields = nn.Linear(width, 16)  # equal to a convolution over nodes with length and stride K
         self.rows = nn.Conv1d(16, 8, window)
         self.dense = nn.Linear(8 * (length - window + 1), 128)
         self.dropout = nn.Dropout(0.5)

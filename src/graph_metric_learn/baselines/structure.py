@@ -1,4 +1,4 @@
-"""What the systems read off a graph: features, labels, adjacency, hops."""
+"""What the baselines use of a graph: features, labels, adjacency, hops, Laplacian."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..graphs import Graphs
 
 
 def node_features(graphs: Graphs) -> np.ndarray:
-    """The features of all nodes [S, q], float64, or a clear error."""
+    """The features of all nodes [S, q], float64; a ValueError if there are none."""
     if graphs.x is None:
         raise ValueError("the graphs have no node features: load them with features=..., or give every node an x")
     return graphs.x.astype(np.float64)
 
 
 def is_discrete(graphs: Graphs) -> bool:
-    """Whether the features are one-hot codes (a row of zeros, for an unknown label or degree 0, is a code too)."""
+    """Whether all features are one-hot codes; a row of zeros, for an unknown label or degree 0, counts as one."""
     return bool((decoded(node_features(graphs)) >= 0).all())
 
 
 def node_labels(graphs: Graphs) -> np.ndarray:
-    """A number per node [S]: which of the distinct rows of x it has. One-hot labels and degrees become labels again.
+    """Labels of all nodes [S], whole numbers: equal where rows of x are equal. Decodes one-hot labels and degrees.
 
     >>> from graph_metric_learn.graphs import as_graphs
     >>> node_labels(as_graphs([(np.zeros((3, 3)), np.array([[0, 1], [1, 0], [0, 1]]))]))
@@ -34,23 +34,23 @@ def node_labels(graphs: Graphs) -> np.ndarray:
 
 
 def per_graph(graphs: Graphs, rows: np.ndarray) -> list[np.ndarray]:
-    """Node values [S, ...] cut into one array per graph."""
+    """Rows of all nodes [S, ...] split into one array per graph."""
     return np.split(rows, graphs.offsets[1:-1])
 
 
 def adjacencies(graphs: Graphs) -> Iterator[np.ndarray]:
     """The 0/1 adjacency matrix of each graph [n, n], float64."""
     source, target = graphs.edges[:, np.argsort(graphs.edges[0], kind="stable")]
-    cuts = np.searchsorted(source, graphs.offsets)
+    starts = np.searchsorted(source, graphs.offsets)
     for g, n in enumerate(graphs.sizes):
         adjacency = np.zeros((n, n))
-        mine = slice(cuts[g], cuts[g + 1])
-        adjacency[source[mine] - graphs.offsets[g], target[mine] - graphs.offsets[g]] = 1.0
+        edges = slice(starts[g], starts[g + 1])
+        adjacency[source[edges] - graphs.offsets[g], target[edges] - graphs.offsets[g]] = 1.0
         yield adjacency
 
 
 def hops(adjacency: np.ndarray) -> np.ndarray:
-    """Number of edges on a shortest path [n, n]; infinite between components.
+    """Lengths of the shortest paths in edges [n, n]; infinite between components.
 
     >>> hops(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     array([[ 0.,  1., inf],

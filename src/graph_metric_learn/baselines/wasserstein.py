@@ -1,4 +1,4 @@
-"""Optimal transport between the node features of two graphs, as they are: W2 and entropic W2."""
+"""Optimal transport between the node features of two graphs: W2 and entropic W2."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from .base import SolverFailure, positive
 from .pairs import PairwiseSystem
 from .structure import node_features, per_graph
 
-_OPTIMAL = 1  # the result code of POT's network simplex
-_CAUSES = {0: "infeasible", 2: "unbounded", 3: "stopped at its limit of iterations"}
-_PIVOTS = 1_000_000
-_ITERATIONS, _CHECK_EVERY, _MARGINAL_ERROR = 1000, 10, 1e-6  # of Sinkhorn
+# Of POT's network simplex: result codes and the limit of pivots.
+_OPTIMAL, _FAILURES = 1, {0: "infeasible", 2: "unbounded", 3: "stopped at its limit of iterations"}
+_MAX_PIVOTS = 1_000_000
+# Of Sinkhorn's iteration: the limit, and how often and how closely the marginals are checked.
+_MAX_ITERATIONS, _CHECK_EVERY, _MARGINAL_ERROR = 1000, 10, 1e-6
 
 
 def exact_plan(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
     """An optimal plan [n, m] and its cost, for masses a [n] and b [m] of equal sum.
 
     POT's network simplex without the checks and backends around it, which take several times as long as the solve for
-    graphs of 10 to 30 nodes. Whole-numbered masses keep it exact: give n uniform points the mass m each, and m points
-    the mass n.
+    graphs of 10 to 30 nodes. Whole numbers as masses keep it exact: n uniform points get the mass m each, m points the
+    mass n.
     """
     from ot.lp.emd_wrap import emd_c
 
-    plan, value, _, _, code = emd_c(a, b, cost, _PIVOTS, 1)[:5]
+    plan, value, _, _, code = emd_c(a, b, cost, _MAX_PIVOTS, 1)[:5]
     if code != _OPTIMAL:
-        raise SolverFailure(f"the linear programme is {_CAUSES.get(code, f'in state {code}')}")
+        raise SolverFailure(f"the linear programme is {_FAILURES.get(code, f'in state {code}')}")
     return plan, value
 
 
@@ -45,7 +46,7 @@ def uniform_cost(cost: np.ndarray) -> float:
 
 
 class Cloud(NamedTuple):
-    """Distinct points [k, q] and how many nodes sit on each [k]."""
+    """Distinct points [k, q] and how many nodes have each [k]."""
 
     points: np.ndarray
     counts: np.ndarray
@@ -54,8 +55,8 @@ class Cloud(NamedTuple):
 class W2(PairwiseSystem):
     """The 2-Wasserstein distance between the features of the nodes, each of mass 1/n [1]_.
 
-    Nodes with equal features are merged into one point with their mass before the solve: the same measure, hence the
-    same distance, and a much smaller problem for one-hot features.
+    Nodes with equal features are merged into one point with their total mass: the same measure, hence the same
+    distance, and a much smaller problem for one-hot features.
 
     References
     ----------
@@ -89,16 +90,16 @@ class EntropicW2(W2):
     Parameters
     ----------
     reg : float
-        ε as a share of the pair's largest cost. Relative, so that one number suits all units of the features, and the
-        iterations cannot underflow.
+        ε divided by the pair's largest cost: so one value suits features of any scale, and exp(−C / ε) does not
+        underflow.
 
     Notes
     -----
     Not a metric: two graphs with equal features are at a positive distance, unless they are the same element of the
-    list. The iterations end at a limit of 1000, converged or not: where two measures nearly coincide they would take
-    very long, for changes that do not matter. Start, checks and limits are those of POT's `sinkhorn_knopp`, with which
-    the tests compare; compiled, because an iteration on a few distinct points is a hundred times shorter than a call
-    from Python.
+    list. The iterations end after 1000, converged or not: if two measures nearly coincide, they would take very long
+    for changes that do not matter. Start, checks and limits are those of POT's `sinkhorn_knopp`, with which the tests
+    compare. The loop is compiled, because an iteration on a few distinct points takes a hundredth of the time of a
+    call from Python.
     """
 
     name = "w2-entropic"
@@ -126,13 +127,13 @@ class EntropicW2(W2):
 
 @njit(cache=True, error_model="numpy")
 def sinkhorn_cost(cost, a, b, reg):
-    """<P, C> for the plan P = diag(u) exp(−C / reg) diag(v) with masses a [n] and b [m]; NaN where that underflows."""
+    """<P, C> for the plan P = diag(u) exp(−C / reg) diag(v) with masses a [n] and b [m]; NaN if it underflows."""
     n, m = cost.shape
     kernel = np.exp(-cost / reg)
     u, v, column = np.full(n, 1.0 / n), np.empty(m), np.zeros(m)
     for i in range(n):
         column += kernel[i] * u[i]
-    for k in range(_ITERATIONS):
+    for k in range(_MAX_ITERATIONS):
         v[:] = b / column
         column[:] = 0.0
         for i in range(n):

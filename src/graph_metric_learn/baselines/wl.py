@@ -1,4 +1,8 @@
-"""Weisfeiler-Lehman: labels and features that take in more of a node's surroundings level by level."""
+"""Weisfeiler-Lehman labels and features, which at each level take in one more hop around a node.
+
+Labels are numbered exactly among the given graphs. `features.trees` hashes them instead, so that graphs that come later
+have comparable labels without a table.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,21 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from .._core.validation import whole_number
 from ..graphs import Graphs
 from .structure import node_features, node_labels
 
 
 def checked_depth(depth: int) -> int:
-    """The same as an int, or a clear error."""
-    if depth != int(depth) or depth < 0:
-        raise ValueError(f"depth must be a whole number >= 0, got {depth!r}")
-    return int(depth)
+    """The depth as an int; 2.0 is taken for 2, 1.5 and −1 are refused."""
+    return whole_number("depth", int(depth) if depth == int(depth) else depth, 0)
 
 
 def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
-    """The labels of all nodes at levels 0 … depth [S, depth + 1], whole numbers, different ones at different levels.
+    """The labels of all nodes at levels 0 … depth [S, depth + 1], whole numbers, disjoint between levels.
 
-    Level 0 is :func:`node_labels`; two nodes are equal at level h + 1 if they are equal at level h and so are their
-    neighbours, counted.
+    Level 0 is :func:`node_labels`; two nodes have equal labels at level h + 1 if at level h they have equal labels and
+    equal multisets of neighbours' labels.
 
     Examples
     --------
@@ -40,7 +43,7 @@ def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
 
 
 def _refined(graphs: Graphs, labels: np.ndarray) -> np.ndarray:
-    """A number for each (label, multiset of the neighbours' labels) [S]: exact, no hashing."""
+    """The number of each node's (label, multiset of the neighbours' labels) [S], exact, without hashing."""
     source, target = graphs.edges
     around = labels[target][np.lexsort((labels[target], source))]  # each node's neighbours, sorted by label
     starts = np.cumsum(graphs.degrees) - graphs.degrees
@@ -48,8 +51,8 @@ def _refined(graphs: Graphs, labels: np.ndarray) -> np.ndarray:
     for degree in np.unique(graphs.degrees):
         nodes = np.flatnonzero(graphs.degrees == degree)
         rows = np.column_stack([labels[nodes], around[starts[nodes, None] + np.arange(degree)]])
-        distinct, place = np.unique(rows, axis=0, return_inverse=True)
-        refined[nodes] = count + place.reshape(-1)
+        distinct, number = np.unique(rows, axis=0, return_inverse=True)
+        refined[nodes] = count + number.reshape(-1)
         count += len(distinct)
     return refined
 
@@ -57,8 +60,8 @@ def _refined(graphs: Graphs, labels: np.ndarray) -> np.ndarray:
 def wl_features(graphs: Graphs, depth: int) -> np.ndarray:
     """Continuous features of all nodes at levels 0 … depth [depth + 1, S, q].
 
-    x(v) at level h + 1 is the mean of x(v) at level h and the average of the neighbours' x at level h; a node without
-    neighbours keeps its own.
+    At level h + 1, x(v) is the mean of x(v) and of the average of its neighbours' x at level h; a node without
+    neighbours keeps its x.
     """
     adjacency = graphs.adjacency.astype(np.float64)
     degrees = graphs.degrees[:, None]
@@ -70,16 +73,16 @@ def wl_features(graphs: Graphs, depth: int) -> np.ndarray:
 
 
 def intersections(graphs: Graphs, labels: np.ndarray, *, share: bool) -> np.ndarray:
-    """Σ over labels of min(how often graph i has it, how often graph j has it) [N, N].
+    """Histogram intersections Σ_l min(count of l in graph i, count of l in graph j) [N, N].
 
     Parameters
     ----------
     graphs : Graphs
     labels : ndarray [S, L]
-        Labels of the nodes, different ones in different columns.
+        Labels of the nodes, disjoint between columns.
     share : bool
-        Whether to count with the share of the graph's nodes instead of their number. Computed with whole numbers up to
-        one division: a graph intersects with its renumbering exactly as with itself.
+        Whether counts are divided by the number of nodes of the graph. The sums are whole numbers, divided once, so a
+        graph has the same intersection with its renumbering as with itself.
     """
     owner = np.repeat(np.arange(len(graphs)), graphs.sizes * labels.shape[1])
     ones = np.ones(labels.size)
@@ -93,15 +96,15 @@ def intersections(graphs: Graphs, labels: np.ndarray, *, share: bool) -> np.ndar
 def _intersections(starts, labels, counts, sizes, n_labels):
     n = len(starts) - 1
     result = np.zeros((n, n))
-    mine = np.zeros(n_labels)
+    histogram = np.zeros(n_labels)  # of graph i
     for i in range(n):
         for q in range(starts[i], starts[i + 1]):
-            mine[labels[q]] = counts[q]
+            histogram[labels[q]] = counts[q]
         for j in range(i, n):
             common = 0.0
             for q in range(starts[j], starts[j + 1]):
-                common += min(mine[labels[q]] * sizes[j], counts[q] * sizes[i])
+                common += min(histogram[labels[q]] * sizes[j], counts[q] * sizes[i])
             result[i, j] = result[j, i] = common / (sizes[i] * sizes[j])
         for q in range(starts[i], starts[i + 1]):
-            mine[labels[q]] = 0.0
+            histogram[labels[q]] = 0.0
     return result

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .._core.validation import one_of
 from ..graphs import Graphs, as_graphs
 from .pairs import PairwiseSystem
 from .structure import is_discrete, per_graph
@@ -16,21 +16,21 @@ from .wasserstein import uniform_cost
 from .wl import intersections, wl_features, wl_labels
 
 SOLVERS = ("tree", "emd")
-KINDS = ("auto", "discrete", "continuous")
+FEATURE_KINDS = ("auto", "discrete", "continuous")
 
 
 class Nodes(NamedTuple):
-    """What is compared of a graph's nodes, one row each [n, d], and the distance between rows."""
+    """What is compared of a graph's nodes: a row for each [n, d], and the name of the distance between rows."""
 
     rows: np.ndarray
-    ground: str
+    ground_metric: str
 
 
 class WWL(PairwiseSystem):
     r"""Optimal transport between the Weisfeiler-Lehman labels or features of the nodes, each of mass 1/n [1]_.
 
     Discrete: the distance of two nodes is the share of levels 0 … depth at which their labels differ. Continuous: the
-    Euclidean distance of their features of all levels side by side. The paper's kernel is exp(−λ D).
+    Euclidean distance of the concatenated features of all levels. The paper's kernel is exp(−λ D).
 
     Parameters
     ----------
@@ -41,21 +41,22 @@ class WWL(PairwiseSystem):
     kind : {"auto", "discrete", "continuous"}
         "auto": discrete if x is one-hot. Discrete labels are the distinct rows of x.
     solver : {"tree", "emd"}
-        For discrete labels: the closed form below, or the published way, a linear programme per pair (POT). They give
-        the same distances. Continuous features always take the programme.
+        For discrete labels: "tree" is the closed form below, "emd" a linear programme per pair (POT), as published.
+        They give the same distances. Continuous features always use the linear programme.
 
     Notes
     -----
-    *The closed form.* Labels only split from level to level: nodes equal at level h are equal at all levels below. So,
-    with p_h and q_h the shares of the labels at level h among the nodes of two graphs, and L levels,
+    *The closed form.* Labels only split from level to level: nodes with equal labels at level h have equal labels at
+    all levels below. So, with p_h and q_h the shares of the labels at level h among the nodes of two graphs, and L
+    levels,
 
     .. math:: D = \frac{1}{L} \sum_h \Bigl(1 - \sum_l \min(p_h(l), q_h(l))\Bigr).
 
-    No plan does better: the mass that it moves between nodes of different labels at level h is at least the total
-    variation 1 − Σ min(p_h, q_h). One plan reaches it at all levels at once: match as much mass as possible inside each
-    label of the last level, then as much of the rest as possible inside each label of the level before, and so on. What
-    is matched inside a label stays inside its parent, so that after level h each label l holds a match of mass
-    min(p_h(l), q_h(l)), the largest there can be.
+    No plan costs less: the mass that it moves between nodes of different labels at level h is at least the total
+    variation 1 − Σ min(p_h, q_h). One plan reaches this bound at all levels at once: match as much mass as possible
+    within each label of the last level, then as much of the rest as possible within each label of the level before, and
+    so on. Mass matched within a label is also matched within its parent, so after level h the matched mass within each
+    label l is min(p_h(l), q_h(l)), the largest possible.
 
     References
     ----------
@@ -82,32 +83,21 @@ class WWL(PairwiseSystem):
 
     def prepare(self, graphs: Graphs) -> list[Nodes]:
         if self._discrete(graphs):
-            rows, ground = self._labels(graphs).astype(np.float64), "hamming"
+            rows, metric = self._labels(graphs).astype(np.float64), "hamming"
         else:
             levels = wl_features(graphs, self.depth)[-1 if self.last_only else 0 :]
-            rows, ground = np.concatenate(list(levels), axis=1), "euclidean"
-        return [Nodes(part, ground) for part in per_graph(graphs, rows)]
+            rows, metric = np.concatenate(list(levels), axis=1), "euclidean"
+        return [Nodes(part, metric) for part in per_graph(graphs, rows)]
 
     def pair(self, one: Nodes, other: Nodes) -> float:
-        return uniform_cost(cdist(one.rows, other.rows, one.ground))
+        return uniform_cost(cdist(one.rows, other.rows, one.ground_metric))
 
-    def distances(
-        self,
-        graphs: Any,
-        *,
-        progress: bool | None = None,
-        checkpoint: str | Path | None = None,
-        jobs: int | None = 1,
-    ) -> np.ndarray:
-        graphs = as_graphs(graphs)
-        if self._by_tree(graphs):
-            return self._tree_distances(graphs)
-        return super().distances(graphs, progress=progress, checkpoint=checkpoint, jobs=jobs)
-
-    distances.__doc__ = PairwiseSystem.distances.__doc__
+    def closed_form(self, graphs: Graphs) -> np.ndarray | None:
+        """The closed form for discrete labels, unless the other solver is set."""
+        return self._tree_distances(graphs) if self._by_tree(graphs) else None
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
-        """Seconds that all distances will take with one job, from a timed random sample; for the solver that is set."""
+        """Seconds that all distances will take with one job and the chosen solver, from a timed random sample."""
         graphs = as_graphs(graphs)
         if not self._by_tree(graphs):
             return super().estimate_seconds(graphs, pairs=pairs, seed=seed, limit=limit)
@@ -122,17 +112,15 @@ class WWL(PairwiseSystem):
         return for_labels + (time.perf_counter() - began) * (len(graphs) / len(some)) ** 2
 
     def _by_tree(self, graphs: Graphs) -> bool:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"unknown solver {self.solver!r}: use one of {', '.join(map(repr, SOLVERS))}")
+        one_of("solver", self.solver, SOLVERS)
         return self.solver == "tree" and self._discrete(graphs)
 
     def _discrete(self, graphs: Graphs) -> bool:
-        if self.kind not in KINDS:
-            raise ValueError(f"unknown kind {self.kind!r}: use one of {', '.join(map(repr, KINDS))}")
+        one_of("kind", self.kind, FEATURE_KINDS)
         return is_discrete(graphs) if self.kind == "auto" else self.kind == "discrete"
 
     def _labels(self, graphs: Graphs) -> np.ndarray:
-        """The levels that are compared [S, L]."""
+        """The labels of the levels that are compared [S, L]."""
         return wl_labels(graphs, self.depth)[:, -1 if self.last_only else 0 :]
 
     def _tree_distances(self, graphs: Graphs) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Benchmarks behind `graph-metric-learn bench`: ratios inside one run, with the targets they are held to."""
+"""Benchmarks behind `graph-metric-learn bench`: ratios measured within one run, compared with targets."""

@@ -1,4 +1,4 @@
-"""Time and memory of a call, and a table of what was asked and what was reached."""
+"""Memory of a call, seconds on a GPU, and a report of measured numbers against their targets."""
 
 from __future__ import annotations
 
@@ -9,34 +9,17 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-
-def seconds(call: Callable[[], Any], *, budget: float = 1.0, at_least: int = 3) -> float:
-    """The shortest of several runs after a warm-up: other work on the machine only ever adds time.
-
-    Runs `at_least` times and goes on while the budget (in seconds) lasts. What takes long even the second time, when
-    everything is compiled, is not run again.
-    """
-    began = time.perf_counter()
-    call()
-    if time.perf_counter() - began > 20 * budget:
-        return time.perf_counter() - began
-    best, runs = float("inf"), 0
-    began = time.perf_counter()
-    while runs < 1 or (runs < at_least and best < budget) or time.perf_counter() - began < budget:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-        runs += 1
-    return best
+if TYPE_CHECKING:
+    import torch
 
 
 def extra_memory(call: Callable[[], Any]) -> float | None:
-    """MB (10^6 bytes) of memory the call needed at its peak beyond what was in use before; None where unknown."""
+    """Peak memory of a call beyond what was in use before, in MB (10^6 bytes); None where it cannot be measured."""
     gc.collect()
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # starts the peak anew
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         before = _status("VmRSS")
         kept = call()
         peak = _status("VmHWM")
@@ -47,13 +30,52 @@ def extra_memory(call: Callable[[], Any]) -> float | None:
 
 
 def _status(name: str) -> float:
+    """A line of /proc/self/status in kB (10^3 bytes)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(float(line.split()[1]) * 1.024 for line in lines if line.startswith(name))
 
 
+def device_seconds(
+    call: Callable[[], Any],
+    device: torch.device,
+    runs: int = 3,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """The shortest of some runs after a warm-up, each timed until the device has finished."""
+    times = []
+    for _ in range(runs + 1):
+        synchronize(device)
+        start = clock()
+        call()
+        synchronize(device)
+        times.append(clock() - start)
+    return min(times[1:])
+
+
+def synchronize(device: torch.device) -> None:
+    """Waits until a GPU has finished all work; does nothing for the CPU."""
+    if device.type == "cuda":
+        import torch
+
+        torch.cuda.synchronize(device)
+
+
 @dataclass
 class Report:
-    """Numbers of a benchmark, and how they compare with what they must reach."""
+    """Numbers of a benchmark, and which targets they reach.
+
+    Attributes
+    ----------
+    name : str
+        Of the benchmark.
+    machine : dict
+        What it ran on.
+    numbers : dict
+        What was measured, by section.
+    targets : list of dict
+        "what", "value", "limit", "at_most", "unit" and whether it was "met".
+    """
 
     name: str
     machine: dict[str, Any] = field(default_factory=lambda: describe_machine())
@@ -70,10 +92,17 @@ class Report:
         print(f"{'ok    ' if met else 'MISSED'} {what}: {shown} ({'<=' if at_most else '>='} {limit:,g})", flush=True)
 
     def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
         return asdict(self)
 
 
+def print_rows(what: str, rows: dict[int, dict[str, float]]) -> None:
+    """Prints numbers by size and device, with two decimals."""
+    print(f"       {what}: { ({n: {k: round(v, 2) for k, v in row.items()} for n, row in rows.items()}) }", flush=True)
+
+
 def describe_machine() -> dict[str, Any]:
+    """Processor, cores, and the versions that matter."""
     import numpy
     import torch
 

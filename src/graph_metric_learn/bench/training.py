@@ -14,58 +14,53 @@ from typing import Any
 import numpy as np
 
 from ..datasets import load_tu
+from ..experiments.published import PUBLISHED_SECONDS
+from ..experiments.timing import seconds
 from ..graphs import Graphs, as_graphs
 from ..metrics.automatic.estimator import GraphMetric
 from ..metrics.sgml.estimator import SGML
-from ..neighbors.knn import GraphKNNClassifier
+from ..neighbors import GraphKNNClassifier
 from ..report.plots import as_png, times_against_paper
-from .measure import Report, seconds
-
-# Seconds the paper reports (i9-9900KS, RTX 3090): training of 10 epochs at depth 4, all distances; and our features.
-PAPER = {
-    "BZR": ("attributes", 35, 5),
-    "COX2": ("attributes", 40, 7),
-    "PROTEINS": ("labels", 240, 40),
-    "ENZYMES": ("labels", 220, 40),
-    "MUTAG": ("degree", 15, 1),
-    "NCI1": ("labels", 480, 480),
-    "IMDB-BINARY": ("degree", 80, 10),
-    "IMDB-MULTI": ("degree", 120, 55),
-}
+from .inputs import rings_with_chords
+from .measure import Report
 
 
 def run(*, root: Path | None = None, quick: bool = False) -> Report:
-    """All measurements. quick: two small datasets and small sizes, for a look in seconds."""
+    """All measurements.
+
+    root: folder with the datasets. quick: two small datasets and small sizes, for a look in seconds.
+    """
     report = Report("training")
     report.numbers["quick"] = quick
-    _datasets(report, root, ["MUTAG", "BZR"] if quick else list(PAPER))
+    _datasets(report, root, ["MUTAG", "BZR"] if quick else list(PUBLISHED_SECONDS))
     _nci1(report, root, quick)
-    _graph_metric(report, root, ["MUTAG", "BZR"] if quick else [*PAPER, "Cuneiform"])
+    _graph_metric(report, root, ["MUTAG", "BZR"] if quick else [*PUBLISHED_SECONDS, "Cuneiform"])
     _scaling(report, [30, 300] if quick else [30, 100, 300, 1000, 3000])
     _import(report)
     return report
 
 
 def _datasets(report: Report, root: Path | None, names: list[str]) -> None:
+    """Seconds of training and of all distances, beside the paper's."""
     rows: dict[str, Any] = {}
     for name in names:
-        features, paper_training, paper_distances = PAPER[name]
-        dataset = load_tu(name, features=features, root=root)
+        paper = PUBLISHED_SECONDS[name]
+        dataset = load_tu(name, features=paper.features, root=root)
         graphs = as_graphs(dataset.graphs)
         metric = SGML(depth=4, random_state=0)
         training = seconds(lambda m=metric, g=graphs, y=dataset.y: m.fit(g, y), budget=1.0, at_least=1)  # type: ignore[misc]
         distances = seconds(lambda m=metric, g=graphs: m.pairwise_distances(g), at_least=2)  # type: ignore[misc]
         rows[name] = {
             "graphs": len(graphs), "training": training, "distances": distances,
-            "paper_training": paper_training, "paper_distances": paper_distances,
+            "paper_training": paper.training, "paper_distances": paper.distances,
         }  # fmt: skip
-        report.target(f"{name}: training faster than the paper's", paper_training / training, 50, at_most=False)
-        report.target(f"{name}: distances faster than the paper's", paper_distances / distances, 50, at_most=False)
+        report.target(f"{name}: training faster than the paper's", paper.training / training, 50, at_most=False)
+        report.target(f"{name}: distances faster than the paper's", paper.distances / distances, 50, at_most=False)
     report.numbers["datasets"] = rows
 
 
 def _graph_metric(report: Report, root: Path | None, names: list[str]) -> None:
-    """Seconds in which GraphMetric makes all its choices and learns, on nine tenths of a dataset."""
+    """Seconds of fitting GraphMetric, with all its choices, on nine tenths of a dataset."""
     spent: dict[str, float] = {}
     for name in names:
         dataset = load_tu(name, features=None, root=root)
@@ -81,8 +76,9 @@ def _graph_metric(report: Report, root: Path | None, names: list[str]) -> None:
 
 
 def _nci1(report: Report, root: Path | None, quick: bool) -> None:
+    """Training on nine tenths of NCI1, in this process and in a fresh one, and prediction of one graph."""
     name = "MUTAG" if quick else "NCI1"
-    features = PAPER[name][0]
+    features = PUBLISHED_SECONDS[name].features
     dataset = load_tu(name, features=features, root=root)
     graphs = as_graphs(dataset.graphs)
     train = np.random.default_rng(0).permutation(len(graphs))[: round(0.9 * len(graphs))]
@@ -102,7 +98,8 @@ def _nci1(report: Report, root: Path | None, quick: bool) -> None:
     report.target(f"predict one graph against {len(graphs)}", predict, 20, at_most=True, unit="ms")
 
 
-_FRESH = """
+# Prints the seconds and the MB of a first fit.
+_FIRST_FIT = """
 import sys, time
 import graph_metric_learn as gml
 from graph_metric_learn.bench.measure import extra_memory
@@ -119,7 +116,7 @@ def _fresh_process(name: str, features: str, root: Path | None) -> tuple[float, 
     """Seconds and MB of the first fit after the import, with an empty cache of compiled kernels."""
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
-            [sys.executable, "-c", _FRESH, name, features, "" if root is None else str(root)],
+            [sys.executable, "-c", _FIRST_FIT, name, features, "" if root is None else str(root)],
             check=True, capture_output=True, text=True, env={**os.environ, "NUMBA_CACHE_DIR": cache},
         )  # fmt: skip
     first, memory = map(float, done.stdout.split())
@@ -127,37 +124,27 @@ def _fresh_process(name: str, features: str, root: Path | None) -> tuple[float, 
 
 
 def _scaling(report: Report, sizes: list[int]) -> None:
+    """Seconds of a training step, by nodes per graph (64 graphs) and by graphs (30 nodes each)."""
     rng = np.random.default_rng(0)
-    by_nodes = {n: _time_per_step(_random_graphs(rng, 64, n)) for n in sizes}
-    by_graphs = {g: _time_per_step(_random_graphs(rng, g, 30)) for g in (100, 1000, 10_000)}
+    by_nodes = {n: _seconds_per_step(rings_with_chords(rng, 64, n)) for n in sizes}
+    by_graphs = {g: _seconds_per_step(rings_with_chords(rng, g, 30)) for g in (100, 1000, 10_000)}
     report.numbers["step_by_nodes"], report.numbers["step_by_graphs"] = by_nodes, by_graphs
-    slope = math.log(by_nodes[sizes[-1]] / by_nodes[sizes[0]]) / math.log(sizes[-1] / sizes[0])
-    report.target(f"slope of the time per step from {sizes[0]} to {sizes[-1]} nodes", slope, 1.2, at_most=True, unit="")
+    exponent = math.log(by_nodes[sizes[-1]] / by_nodes[sizes[0]]) / math.log(sizes[-1] / sizes[0])
+    what = f"slope of the time per step from {sizes[0]} to {sizes[-1]} nodes"
+    report.target(what, exponent, 1.2, at_most=True, unit="")
     ratio = by_graphs[10_000] / by_graphs[1000]
     report.target("time per step with 10,000 graphs / with 1,000", ratio, 1.25, at_most=True)
 
 
-def _random_graphs(rng: np.random.Generator, count: int, n: int) -> Graphs:
-    """Rings with three random chords per ten nodes and five random features."""
-    sizes = np.full(count, n)
-    ring = np.arange(n)
-    tails = np.concatenate([ring, rng.integers(0, n, 3 * n // 10)])
-    heads = np.concatenate([(ring + 1) % n, rng.integers(0, n, 3 * n // 10)])
-    keys = np.unique(np.concatenate([tails * n + heads, heads * n + tails])[np.tile(tails != heads, 2)])
-    one = np.stack([keys // n, keys % n])
-    edges = (one[:, None] + np.arange(count)[None, :, None] * n).reshape(2, -1)
-    return Graphs(sizes, edges, rng.normal(size=(count * n, 5)).astype(np.float32))
-
-
-def _time_per_step(graphs: Graphs) -> float:
-    """Seconds for one batch of 8, from the fastest of a few epochs."""
+def _seconds_per_step(graphs: Graphs) -> float:
+    """Seconds for one batch of 8, in the fastest of 5 epochs."""
     y = np.arange(len(graphs)) % 2
     metric = SGML(n_epochs=5, random_state=0).fit(graphs, y)
     return min(metric.history_.seconds) / math.ceil(len(graphs) / 8)
 
 
 def _import(report: Report) -> None:
-    """Importing the package and a name of it, against importing torch."""
+    """Importing the package, against importing torch."""
 
     def fresh(code: str) -> float:
         start = time.perf_counter()

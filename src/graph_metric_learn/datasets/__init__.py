@@ -1,4 +1,4 @@
-"""Graphs to learn from: the TU collection (local or downloaded) and scikit-learn's digits as graphs."""
+"""Labelled graphs: the TU collection (local or downloaded), folders of files, and scikit-learn's digits as graphs."""
 
 from .base import GraphDataset
 from .digits import load_digits

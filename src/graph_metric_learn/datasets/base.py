@@ -1,4 +1,4 @@
-"""What every loader returns, and how arrays that hold all graphs become one `Data` per graph."""
+"""The type that every loader returns, and how arrays that hold all graphs become one `Data` per graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GraphDataset:
     name : str
         What the dataset is called.
     dropped : int
-        How many graphs of the source were left out, because they have fewer than 2 nodes.
+        How many graphs of the source were left out because they have fewer than 2 nodes.
 
     Examples
     --------
@@ -70,16 +70,16 @@ class GraphDataset:
 def build_graphs(
     sizes: np.ndarray, edge_index: np.ndarray, edge_counts: np.ndarray, y: np.ndarray, **node_arrays: np.ndarray
 ) -> list[Data]:
-    """Cuts arrays that hold all graphs one after the other into one `Data` per graph.
+    """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
     Parameters
     ----------
     sizes : ndarray [G]
         Nodes of each graph.
     edge_index : ndarray [2, E]
-        Edges, numbered from 0 within each graph.
+        Edges; nodes are numbered from 0 within each graph.
     edge_counts : ndarray [G]
-        How many of them each graph has.
+        Columns of `edge_index` of each graph.
     y : ndarray [G]
         Class labels.
     **node_arrays : ndarray [S, ...]
@@ -97,7 +97,7 @@ def build_graphs(
     edges = torch.from_numpy(edge_index).split(edge_counts.tolist(), dim=1)
     labels = torch.from_numpy(y).split(1)
     pieces = {key: torch.from_numpy(array).split(counts) for key, array in node_arrays.items()}
-    # Copies, not views: a pickled view takes the memory of the whole dataset along.
+    # Copies, because a pickled view contains the whole dataset.
     return [
         Data(
             edge_index=edges[g].clone(memory_format=torch.contiguous_format),

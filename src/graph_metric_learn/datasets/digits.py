@@ -6,14 +6,14 @@ import numpy as np
 
 from .base import GraphDataset, build_graphs
 
-SIDE = 8  # the images are 8 x 8
-FULL_INK = 16.0
+SIDE = 8  # the images are 8 x 8 pixels
+FULL_INK = 16.0  # the largest value of a pixel
 
 
 def load_digits(threshold: float = 0.1) -> GraphDataset:
-    """Scikit-learn's 1797 images of digits, each as the graph of its ink.
+    """Scikit-learn's 1797 images of digits as graphs.
 
-    The pixels with ink are the nodes; pixels that touch, also at a corner, are joined by an edge.
+    Nodes are the pixels with ink; pixels that touch, also at a corner, are joined by an edge.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def load_digits(threshold: float = 0.1) -> GraphDataset:
     Returns
     -------
     GraphDataset
-        Of 1797 graphs, in scikit-learn's order. `Data.x` float32 [n, 3] holds (row, column, intensity): row and column
+        1797 graphs, in scikit-learn's order. `Data.x` float32 [n, 3] holds (row, column, intensity): row and column
         run from −1 (top, left) to 1, intensity from 0 to 1. `Data.pos` [n, 2] places the nodes for drawing
         (x to the right, y upwards). `Data.y` is the digit.
 
@@ -49,12 +49,12 @@ def load_digits(threshold: float = 0.1) -> GraphDataset:
     pos = np.stack([column, -row], axis=1).astype(np.float32)
 
     touching = _touching_pixels()
-    drawn = ink[:, touching[0]] & ink[:, touching[1]]  # [G, pairs of touching pixels]
-    graph, pair = drawn.nonzero()
-    number = np.cumsum(ink, axis=1) - 1  # which node of its graph a pixel is
+    joined = ink[:, touching[0]] & ink[:, touching[1]]  # [G, pairs of touching pixels]
+    graph, pair = joined.nonzero()
+    number = np.cumsum(ink, axis=1) - 1  # of the pixel's node within its graph [G, 64]
     edge_index = number[graph, touching[:, pair]]
     y = digits.astype(np.int64)
-    return GraphDataset(build_graphs(sizes, edge_index, drawn.sum(axis=1), y, x=x, pos=pos), y, "digits")
+    return GraphDataset(build_graphs(sizes, edge_index, joined.sum(axis=1), y, x=x, pos=pos), y, "digits")
 
 
 def _touching_pixels() -> np.ndarray:

@@ -18,21 +18,21 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     Parameters
     ----------
     folder : path
-        Holds files of one kind or several:
+        Holds files of these kinds:
 
         - NAME.graphml: numeric node attributes, in alphabetical order of their names, become the features; a text
           attribute "label" becomes the node label;
         - NAME.pt: a `torch_geometric.data.Data` or a dict of tensors with "edge_index" and, if there, "x" and
-          "node_labels" (read without running code from the file);
+          "node_labels"; code in the file is not run;
         - NAME.safetensors: the same tensors.
     labels : path, optional
-        CSV with a header and the columns "graph" (file name, with or without its ending) and "label". Without it, all
-        graphs are read and have no class.
+        CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
+        all graphs are read and have no class.
 
     Returns
     -------
     names : list of str
-        File names without their ending, sorted, or in the order of the CSV.
+        File names without their extension, sorted, or in the order of the CSV.
     graphs : list of networkx.Graph or torch_geometric.data.Data
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
@@ -68,12 +68,13 @@ def _read_labels(path: Path) -> dict[str, str]:
         if not name or not label:
             raise ValueError(f"{path}, line {number}: graph or label is empty")
         if stem in classes:
-            raise ValueError(f"{path}, line {number}: {name} stands there twice")
+            raise ValueError(f"{path}, line {number}: {name} is listed twice")
         classes[stem] = label
     return classes
 
 
 def _read(path: Path) -> Any:
+    """The graph in a file, or a ValueError that names the file."""
     try:
         if path.suffix.lower() == ".graphml":
             return _read_graphml(path)
@@ -84,11 +85,12 @@ def _read(path: Path) -> Any:
         return _read_pt(path)
     except ValueError:
         raise
-    except Exception as error:  # parsers raise many kinds
+    except Exception as error:  # parsers raise many types
         raise ValueError(f"cannot read {path.name}: {error}") from None
 
 
 def _read_graphml(path: Path) -> Any:
+    """A `networkx.Graph` whose nodes have the attributes "x" and "node_labels" and no others."""
     import networkx as nx
 
     graph = nx.Graph(nx.read_graphml(path))
@@ -113,6 +115,7 @@ def _read_graphml(path: Path) -> Any:
 
 
 def _read_pt(path: Path) -> Any:
+    """A `Data` from a file of `torch.save`; other types than those of `Data` are refused."""
     import torch
     from torch_geometric.data.data import Data, DataEdgeAttr, DataTensorAttr
     from torch_geometric.data.storage import BaseStorage, EdgeStorage, GlobalStorage, NodeStorage
@@ -124,6 +127,7 @@ def _read_pt(path: Path) -> Any:
 
 
 def _as_data(tensors: Any, path: Path) -> Any:
+    """A `Data` from a dict of tensors."""
     from torch_geometric.data import Data
 
     if not isinstance(tensors, dict) or "edge_index" not in tensors:

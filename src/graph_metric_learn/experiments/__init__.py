@@ -1,1 +1,1 @@
-"""The paper's experiments: protocol, records, tables and figures."""
+"""The paper's experiments: what is run (settings), how (protocol), results on disk (records), tables, the page."""

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..transport.ordering import TIES
-from .records import Records
+from .evaluate import RENUMBERED
+from .methods import grid
+from .published import PUBLISHED
+from .records import Config, Record, Records
 from .runner import cells
-from .settings import PUBLISHED, TABLES, TASKS, Task
-from .systems import RENUMBERED, grid
+from .settings import TABLES, TASKS, Task
 from .tables import Entry, Rows, best_entry, signed, table_entry
 
-# What the comparison changes, and what SGML() does by default.
+# Changes to the authors' choices, by title.
 CHOICES: dict[str, dict[str, Any]] = {
     "authors' choices": {},
     "ties: canonical": {"ties": "canonical"},
@@ -26,7 +28,7 @@ CHOICES: dict[str, dict[str, Any]] = {
 }
 CHOICE_TASKS = ["MUTAG (degree)", "BZR (attributes)", "ENZYMES (labels)", "NCI1 (labels)"]
 
-# More changes, where a number of the paper was missed.
+# More changes, for tasks on which the paper's number was not reached.
 SEARCH: dict[str, dict[str, Any]] = {
     **CHOICES,
     "untrained": {"n_epochs": 0},
@@ -37,39 +39,36 @@ SEARCH: dict[str, dict[str, Any]] = {
     "canonical ties, A + I, no ReLU": {"ties": "canonical", "propagation": "sum", "activation": "none"},
 }
 
+# Of CHOICES, what changes the input of the ReLU of an untrained model.
+_UNTRAINED: list[dict[str, Any]] = [{}, {"propagation": "sum"}]
 
-def missed(records: Sequence[dict[str, Any]]) -> list[str]:
+
+def missed(records: Sequence[Record]) -> list[str]:
     """Tasks of Tables 1 and 2 whose k-NN mean is below the paper's by more than the paper's standard deviation."""
     names = []
     for name in (*TABLES["table1"], *TABLES["table2"]):
-        found = _changed(records, name, {})
-        mean, spread = PUBLISHED[name, "rpw", "knn"]
-        if found is not None and found.mean < mean - (spread or 0.0):
+        found = _entry(records, name, {})
+        mean, std = PUBLISHED[name, "rpw", "knn"]
+        if found is not None and found.mean < mean - (std or 0.0):
             names.append(name)
     return names
 
 
-def choice_cells(records: Records, runs: int) -> list[dict[str, Any]]:
-    """Cells of both comparisons, and the untrained ones that say what ReLU zeroes before training."""
+def choice_cells(records: Records, runs: int) -> list[Config]:
+    """Cells of both comparisons, and untrained ones for the share of zeros after the ReLU before training."""
     plans = [(name, change) for name in CHOICE_TASKS for change in CHOICES.values()]
     plans += [(name, change) for name in missed(list(records)) for change in SEARCH.values()]
-    plans += [(name, {**change, "n_epochs": 0}) for name in CHOICE_TASKS for change in _BEFORE]
+    plans += [(name, {**change, "n_epochs": 0}) for name in CHOICE_TASKS for change in _UNTRAINED]
     return [config for name, change in plans for config in cells(TASKS[name], "rpw", "authors", runs, **change)]
 
 
-_BEFORE: list[dict[str, Any]] = [
-    {},
-    {"propagation": "sum"},
-]  # only propagation changes what goes into an untrained ReLU
-
-
-def choice_rows(records: Sequence[dict[str, Any]], tasks: Sequence[str], changes: dict[str, dict[str, Any]]) -> Rows:
-    """Accuracy by change and task, with the mean difference to the authors' choices over all runs (paired)."""
+def choice_rows(records: Sequence[Record], tasks: Sequence[str], changes: dict[str, dict[str, Any]]) -> Rows:
+    """Accuracy by change and task, and the mean difference to the authors' choices, paired by task and run."""
     rows = [["", *tasks, "difference"]]
-    base = {name: _changed(records, name, {}) for name in tasks}
+    base = {name: _entry(records, name, {}) for name in tasks}
     for title, change in changes.items():
         found = {
-            name: None if change and _is_usual(TASKS[name], change) else _changed(records, name, change)
+            name: None if change and _changes_nothing(TASKS[name], change) else _entry(records, name, change)
             for name in tasks
         }
         if not any(found.values()):
@@ -81,29 +80,31 @@ def choice_rows(records: Sequence[dict[str, Any]], tasks: Sequence[str], changes
     return rows
 
 
-def _is_usual(task: Task, change: dict[str, Any]) -> bool:
-    """Whether a change is none for this task."""
+def _changes_nothing(task: Task, change: dict[str, Any]) -> bool:
+    """Whether the grid of the task has these values already."""
     return grid(task, "rpw", **change) == grid(task, "rpw")
 
 
-def _changed(records: Sequence[dict[str, Any]], name: str, change: dict[str, Any]) -> Entry | None:
+def _entry(records: Sequence[Record], name: str, change: dict[str, Any]) -> Entry | None:
+    """k-NN on a task with a change; None if it was not measured."""
     found = table_entry(records, TASKS[name], "rpw", "knn", **change)
     return None if isinstance(found, str) else found
 
 
-def _with_zeros(records: Sequence[dict[str, Any]], name: str, change: dict[str, Any], found: Entry | None) -> str:
-    """The accuracy and the share of zeros, before training and after it."""
+def _with_zeros(records: Sequence[Record], name: str, change: dict[str, Any], found: Entry | None) -> str:
+    """The accuracy and the share of zeros after the ReLU, before training and after it."""
     if found is None:
         return ""
     if change.get("activation") == "none":
         return str(found)
     kept = {key: value for key, value in change.items() if key in ("propagation", "n_components")}
-    before = _changed(records, name, {**kept, "depth": found.model["depth"], "n_epochs": 0})
-    known = "" if before is None else f"{100 * before.zeros:.0f} → "
-    return f"{found} ({known}{100 * found.zeros:.0f} %)"
+    untrained = _entry(records, name, {**kept, "depth": found.model["depth"], "n_epochs": 0})
+    before = "" if untrained is None else f"{100 * untrained.zeros:.0f} → "
+    return f"{found} ({before}{100 * found.zeros:.0f} %)"
 
 
 def _difference(gaps: np.ndarray) -> str:
+    """The mean and its standard error."""
     error = gaps.std() / np.sqrt(max(len(gaps) - 1, 1))
     return f"{signed(gaps.mean())} ± {error:.1f}"
 
@@ -114,7 +115,7 @@ def _difference(gaps: np.ndarray) -> str:
 TIE_RULES = (*TIES, RENUMBERED)
 
 
-def tie_cells(runs: int) -> list[dict[str, Any]]:
+def tie_cells(runs: int) -> list[Config]:
     """One cell per task, rule and run: the same graphs, the same learned metric, another order of tied points."""
     return [
         {
@@ -127,8 +128,8 @@ def tie_cells(runs: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def tie_rows(records: Sequence[dict[str, Any]]) -> Rows:
-    """Accuracy and seconds of all distances by rule and task; empty where nothing is measured."""
+def tie_rows(records: Sequence[Record]) -> Rows:
+    """Accuracy and seconds of all distances by rule and task; no rows if nothing is measured."""
     rows = [["ties", *CHOICE_TASKS]]
     for rule in TIE_RULES:
         row = [rule]

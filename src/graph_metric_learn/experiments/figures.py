@@ -1,24 +1,23 @@
-"""The pictures of the results page, from records."""
+"""The figures of the results page as PNG, from records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ..bench.training import PAPER
 from ..report.plots import as_png, times_against_paper, times_by_points
-from .runtimes import figure_times, found_times
-from .settings import PUBLISHED, TABLES, TASKS
-from .systems import grid
+from .figure1 import figure_times
+from .methods import grid
+from .published import PUBLISHED, PUBLISHED_SECONDS
+from .records import Record
+from .runtimes import found_times
+from .settings import TABLES, TASKS
 from .tables import Entry, table_entry
 
-Records = Sequence[dict[str, Any]]
 
-
-def accuracy(records: Records) -> bytes:
-    """k-NN and SVM with both metrics against the paper's, with standard deviations."""
+def accuracy(records: Sequence[Record]) -> bytes:
+    """Test accuracy of k-NN and SVM with SGML and GraphMetric beside the paper's, with standard deviations."""
     from matplotlib.figure import Figure
 
     names = [*TABLES["table1"], *TABLES["table2"]]
@@ -46,44 +45,45 @@ def accuracy(records: Records) -> bytes:
 
 
 def _mean_and_spread(entry: Entry | str) -> tuple[float, float]:
+    """Mean and standard deviation; nan, which is not drawn, where there is no number."""
     return (np.nan, np.nan) if isinstance(entry, str) else (entry.mean, entry.std)
 
 
-def runtimes(records: Records) -> bytes:
-    """Seconds of training and of all distances against the paper's."""
+def runtimes(records: Sequence[Record]) -> bytes:
+    """Seconds for training and for all distances beside the paper's."""
     found = found_times(records)
     return as_png(
         times_against_paper(
             {
                 name: {**found[name], "paper_training": training, "paper_distances": distances}
-                for name, (_, training, distances) in PAPER.items()
+                for name, (_, training, distances, *_) in PUBLISHED_SECONDS.items()
             }
         )
     )
 
 
-def figure1(records: Records) -> bytes | None:
-    """The paper's Figure 1."""
+def figure1(records: Sequence[Record]) -> bytes | None:
+    """The paper's Figure 1, seconds against points per cloud; None where nothing is recorded."""
     times = figure_times(records)
     return as_png(times_by_points(times)) if times else None
 
 
-def learning(records: Records) -> bytes | None:
-    """Mean loss per graph over the epochs, at depth 2."""
+def learning(records: Sequence[Record]) -> bytes | None:
+    """Mean loss per graph over the epochs, at depth 2; None where nothing is recorded."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.6), layout="constrained")
     axes = figure.add_subplot()
     for number, (name, task) in enumerate(TASKS.items()):
         (setting,) = grid(task, "rpw", depth=2, n_epochs=10)
-        place = {"dataset": task.dataset, "features": task.features, "method": "rpw", "classifier": "knn"}
+        wanted = {"dataset": task.dataset, "features": task.features, "method": "rpw", "classifier": "knn"}
         losses = [
             record["result"]["loss"]
             for record in records
-            if record["config"]["model"] == setting and place.items() <= record["config"].items()
+            if record["config"]["model"] == setting and wanted.items() <= record["config"].items()
         ]
         if losses:
-            color = f"C{number}" if number < 10 else "black"  # matplotlib has ten
+            color = f"C{number}" if number < 10 else "black"  # matplotlib's cycle has ten colours
             axes.plot(range(1, 11), np.mean(losses, axis=0), marker="o", markersize=3, color=color, label=name)
     axes.set(xlabel="epoch", ylabel="mean loss per graph", yscale="log")
     axes.grid(alpha=0.3)

@@ -11,13 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC
 
-from ..metrics.automatic.selection import NEIGHBORS, leave_one_out, usable
+from ..objectives import Classes
+from ..objectives.leave_one_out import NEIGHBORS, leave_one_out
 from ..objectives.votes import class_votes, elected, weighted_votes
 
 FIRST_SEED = 42
-SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))
-COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))
-MANY, STEPS = 2000, 2_000_000  # with more training graphs than that, libsvm gets no more steps than these
+SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))  # λ of the kernel exp(−λ d)
+COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))  # C of the SVM
+# With more training graphs than LARGE, libsvm stops after MAX_STEPS steps, and a C that needs more is skipped.
+LARGE, MAX_STEPS = 2000, 2_000_000
 
 
 class Outcome(NamedTuple):
@@ -28,7 +30,7 @@ class Outcome(NamedTuple):
     chosen : dict
         The parameters.
     validation : float
-        Mean accuracy of the 5 folds within the training part.
+        Mean accuracy of the 5 folds within the training part, or the leave-one-out accuracy.
     test : float
         Accuracy on the test part.
     """
@@ -53,7 +55,7 @@ def split(y: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inner_folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The 5 folds within the training part: stratified where possible, not shuffled."""
+    """The 5 folds within the training part: stratified where a class has 5 members, not shuffled."""
     kind = StratifiedKFold if np.bincount(_codes(y)).max() >= 5 else KFold
     return kind(5).split(np.zeros(len(y)), y)
 
@@ -61,7 +63,7 @@ def inner_folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def choose_knn(
     distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, ks: tuple[int, ...] = NEIGHBORS
 ) -> Outcome:
-    """k-NN with k of {1, 2, 3, 5, 7} chosen by the inner folds; the first of equally good ones.
+    """k-NN with k chosen by the inner folds; the first of equally good ones.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def choose_knn(
     train, test : ndarray
         Indices.
     ks : tuple of int
-        Among which to choose.
+        The k to choose from.
     """
     codes = _codes(y)
     within = distances[np.ix_(train, train)]
@@ -86,29 +88,30 @@ def choose_knn(
     return Outcome({"k": ks[best]}, float(scores[best] / count), float(final[best]))
 
 
-def choose_nearest(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """The same with k = 1."""
+def choose_1nn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
+    """:func:`choose_knn` with k = 1."""
     return choose_knn(distances, y, train, test, ks=(1,))
 
 
-def choose_knn_left_out(
-    distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, votes_of: Callable = class_votes
+def choose_knn_loo(
+    distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, *, weighted: bool = False
 ) -> Outcome:
-    """The same with k chosen by leaving one training graph out at a time.
+    """k-NN with k chosen by leave-one-out on the training part.
 
-    Folds that are not shuffled leave out neighbouring graphs together; in datasets that are sorted by more than class
-    (ENZYMES, BZR), these are each other's best neighbours.
+    The inner folds are not shuffled, so they hold out consecutive graphs together. In datasets that are sorted by more
+    than class (ENZYMES, BZR), these are each other's best neighbours.
     """
     codes = _codes(y)
-    scores = leave_one_out(distances[np.ix_(train, train)], codes[train], usable(len(train)), votes_of)
+    scores = leave_one_out(Classes(), distances[np.ix_(train, train)], codes[train], weighted=weighted)
     best = int(scores.argmax())
+    votes_of = weighted_votes if weighted else class_votes
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], votes_of)
     return Outcome({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
 
 
 def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """The same with votes that count as one over the distance, as scikit-learn's weights="distance"."""
-    return choose_knn_left_out(distances, y, train, test, weighted_votes)
+    """:func:`choose_knn_loo` with votes weighted by one over the distance, as scikit-learn's weights="distance"."""
+    return choose_knn_loo(distances, y, train, test, weighted=True)
 
 
 def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
@@ -125,38 +128,40 @@ def choose_kernel_svm(kernel: np.ndarray, y: np.ndarray, train: np.ndarray, test
 def _choose_cost(
     kernels: Iterable[tuple[dict[str, float], np.ndarray]], y: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> Outcome:
-    """The best of all kernels [N, train] and costs, in the order of the grid.
+    """The best pair of a kernel [N, len(train)] and C; of equally good ones the first of the grid.
 
-    Two things are not computed, and change nothing: a pair (kernel, C) is given up as soon as it could not win even
-    if all its remaining folds were perfect; and a fold in which no multiplier reached C is not solved again for a
-    larger C, which has the same solution. A third does change something, with many training graphs: a C that was tried
-    and that libsvm did not solve within `STEPS` steps is left out, and so are all larger ones. They can take hours.
+    Two shortcuts do not change the result. A pair is given up as soon as it would not be the best even with perfect
+    scores on its remaining folds. A fold whose multipliers all stay below C is not solved again for a larger C: the
+    solution is the same.
+
+    A third shortcut can change it, with more than `LARGE` training graphs: a C that libsvm does not solve within
+    `MAX_STEPS` steps is skipped, and so are all larger ones, which can take hours.
     """
     codes = _codes(y)
     folds = list(inner_folds(codes[train]))
-    steps = STEPS if len(train) > MANY else -1
+    max_steps = MAX_STEPS if len(train) > LARGE else -1
     best_score, best_cost, best_kernel, best_chosen = -1.0, 0.0, np.empty(0), {}
     for chosen, kernel in kernels:
         within = [(kernel[np.ix_(train[fit], fit)], kernel[np.ix_(train[check], fit)]) for fit, check in folds]
-        settled: dict[int, tuple[float, float]] = {}
+        unbounded: dict[int, tuple[float, float]] = {}  # by fold: the least C that no multiplier reaches, its accuracy
         too_hard = np.inf
         for cost in COSTS:
             if cost >= too_hard:
                 continue
             score = 0.0
             for i, ((fit, check), (gram, rows)) in enumerate(zip(folds, within, strict=True)):
-                if i in settled and cost >= settled[i][0]:
-                    score += settled[i][1]
+                if i in unbounded and cost >= unbounded[i][0]:
+                    score += unbounded[i][1]
                 else:
-                    model = _tried(_svc(cost, steps), gram, codes[train][fit])
+                    model = _fit_quietly(_svc(cost, max_steps), gram, codes[train][fit])
                     if model.fit_status_ != 0:
                         too_hard = cost
                         break
-                    found = model.score(rows, codes[train][check])
-                    score += found
+                    accuracy = model.score(rows, codes[train][check])
+                    score += accuracy
                     if np.abs(model.dual_coef_).max() < cost:
-                        settled[i] = min((cost, found), settled.get(i, (np.inf, 0.0)))
-                if (score + (len(folds) - 1 - i)) / len(folds) <= best_score + 1e-9:  # not better but by rounding
+                        unbounded[i] = min((cost, accuracy), unbounded.get(i, (np.inf, 0.0)))
+                if (score + (len(folds) - 1 - i)) / len(folds) <= best_score + 1e-9:  # no better, or by rounding only
                     break
             else:
                 best_score, best_cost, best_kernel, best_chosen = score / len(folds), cost, kernel, chosen
@@ -165,12 +170,13 @@ def _choose_cost(
     return Outcome({**best_chosen, "C": best_cost}, best_score, test_score)
 
 
-def _svc(cost: float, steps: int = -1) -> SVC:
-    return SVC(C=cost, kernel="precomputed", cache_size=1000, max_iter=steps)
+def _svc(cost: float, max_steps: int = -1) -> SVC:
+    return SVC(C=cost, kernel="precomputed", cache_size=1000, max_iter=max_steps)
 
 
-def _tried(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
-    with warnings.catch_warnings():  # whether it converged is asked of the model
+def _fit_quietly(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
+    """Fits without the warning that it did not converge, which `fit_status_` says too."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(gram, codes)
 
@@ -188,4 +194,5 @@ def _knn_scores(
 
 
 def _codes(y: np.ndarray) -> np.ndarray:
+    """The classes as 0, 1, …"""
     return np.unique(y, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""Finished cells on disk: one line of JSON each, appended in one write; what is there is not computed again."""
+"""Results on disk, one line of JSON per configuration. What is recorded is not computed again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from typing import Any
 
 PROTOCOL = 2  # raise when the protocol changes: old records then no longer count
 
+Config = dict[str, Any]  # what was run: "dataset", "method", "model", …
+Result = dict[str, Any]  # what came out: "test", "validation", "seconds", …
+Record = dict[str, Any]  # {"key": key_of(config), "config": config, "result": result}
 
-def key_of(config: dict[str, Any]) -> str:
-    """A name for a configuration: equal for equal ones, whatever the order of their entries.
+
+def key_of(config: Config) -> str:
+    """A hash of a configuration, whatever the order of its entries.
 
     >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     True
@@ -25,12 +29,12 @@ def key_of(config: dict[str, Any]) -> str:
 class Records:
     """The records of a folder, one file per dataset.
 
-    A line that was cut off (the machine went down in the middle of it) is dropped when the file is opened next.
+    An incomplete last line, left by a crash while it was written, is removed when the file is opened next.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.found: dict[str, dict[str, Any]] = {}
+        self.by_key: dict[str, Record] = {}
         for path in sorted(self.folder.glob("*.jsonl")):
             self._read(path)
 
@@ -46,25 +50,25 @@ class Records:
             except (ValueError, KeyError, TypeError):
                 raise ValueError(f"{path}, line {number}: not a record; restore or remove it") from None
             if key == key_of(record["config"]):  # records of another protocol stay in the file and do not count
-                self.found[key] = record
+                self.by_key[key] = record
 
-    def __contains__(self, config: dict[str, Any]) -> bool:
-        return key_of(config) in self.found
+    def __contains__(self, config: Config) -> bool:
+        return key_of(config) in self.by_key
 
-    def __getitem__(self, config: dict[str, Any]) -> dict[str, Any]:
+    def __getitem__(self, config: Config) -> Result:
         """The result of a configuration."""
-        return self.found[key_of(config)]["result"]
+        return self.by_key[key_of(config)]["result"]
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.by_key)
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.found.values())
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.by_key.values())
 
-    def add(self, config: dict[str, Any], result: dict[str, Any]) -> None:
-        """Keeps a finished cell: on disk before this returns."""
+    def add(self, config: Config, result: Result) -> None:
+        """Appends a record, in one write; it is on disk before this returns."""
         key = key_of(config)
-        result = {name: _short(value) if name in ("loss", "seconds") else value for name, value in result.items()}
+        result = {name: _rounded(value) if name in ("loss", "seconds") else value for name, value in result.items()}
         record = {"key": key, "config": config, "result": result}
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(record, sort_keys=True, allow_nan=False).encode() + b"\n"
@@ -74,17 +78,17 @@ class Records:
             os.fsync(handle)
         finally:
             os.close(handle)
-        self.found[key] = record
+        self.by_key[key] = record
 
 
-def _short(value: Any) -> Any:
-    """Times and losses with 6 digits: more of them say nothing, and records are kept for long.
+def _rounded(value: Any) -> Any:
+    """Times and losses with 6 significant digits: more mean nothing, and the files stay small.
 
-    >>> _short({"training": 2 / 3, "distances": 1234.56789}), _short([0.12345678, 5])
+    >>> _rounded({"training": 2 / 3, "distances": 1234.56789}), _rounded([0.12345678, 5])
     ({'training': 0.666667, 'distances': 1234.57}, [0.123457, 5])
     """
     if isinstance(value, dict):
-        return {name: _short(item) for name, item in value.items()}
+        return {name: _rounded(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_short(item) for item in value]
+        return [_rounded(item) for item in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""`graph-metric-learn reproduce`: the paper's tables, figures and run times from one command."""
+"""All experiments from one call, that of `graph-metric-learn reproduce`: tables, comparisons, run times, the page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .._core.validation import one_of, whole_number
 from .choices import choice_cells, tie_cells
-from .page import renew_summary, write_page
+from .figure1 import measure_figure
+from .methods import has_own_classifier, method_names, missing_packages
+from .page import write_page
 from .records import Records
 from .runner import cells, run_cells
-from .runtimes import measure_datasets, measure_figure, runtime_rows
-from .settings import PRESETS, ROWS, TABLES, TASKS, Task, task_for
-from .systems import method_names, missing_packages, own_classifier
+from .runtimes import measure_datasets, runtime_rows
+from .settings import PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
+from .summary import renew_summary
 from .tables import accuracy_rows, markdown
-
-PARTS = (*ROWS, "choices", "runtimes", "figure1")
 
 
 def reproduce(
@@ -35,32 +36,43 @@ def reproduce(
     readme: str | Path | None = None,
     progress: bool | None = None,
 ) -> list[str]:
-    """Runs what is missing of one part or all, prints its tables, renders the page, and returns what failed.
+    """Runs what is missing of one part or all, prints its tables, writes the page, and returns the failures.
 
     Parameters
     ----------
     what : {"table1", "table2", "table3", "fgw", "beyond", "choices", "runtimes", "figure1", "all"}
         Which part; "choices" compares ties, propagation, loss, ReLU and Adam one by one, "all" is everything.
     out : path
-        Folder; finished cells are kept in its `records`, and never computed again.
-    datasets, features, methods, classifiers, preset, runs
-        What to run; by default what the table of the paper has. With `methods`, "all" is all tables.
+        Folder. Results are kept in its subfolder `records` and not computed again.
+    datasets : sequence of str, optional
+        Only these, also TU datasets that the paper does not have; by default those of the table.
+    features : str, optional
+        Node features of datasets that the paper does not have.
+    methods, classifiers : sequence of str, optional
+        By default those of the table. With `methods`, "all" is all tables.
+    preset : {"authors", "paper", "default"}
+        Settings of SGML.
+    runs : int
+        Number of splits.
     jobs, backend : optional
-        As joblib takes them; run times are measured alone.
+        As joblib takes them; run times are measured one at a time.
     root : path, optional
         Folder with the datasets.
     readme : path, optional
         Markdown file whose summary, between two marks, is renewed.
+    progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+
+    Returns
+    -------
+    list of str
+        A line for each group of cells that failed.
     """
-    if what not in (*PARTS, "all"):
-        raise ValueError(f"unknown part {what!r}: use one of {', '.join(PARTS)} or all")
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}: use one of {', '.join(PRESETS)}")
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
-    unknown = [name for name in methods or () if name not in method_names()]
-    if unknown:
-        raise ValueError(f"unknown method {unknown[0]!r}: use some of {', '.join(method_names())}")
+    one_of("part", what, (*PARTS, "all"))
+    one_of("preset", preset, PRESETS)
+    whole_number("runs", runs, 1)
+    for method in methods or ():
+        one_of("method", method, method_names())
     parts = [what] if what != "all" else list(ROWS if methods else PARTS)
     records = Records(Path(out) / "records")
     plan = {
@@ -94,7 +106,7 @@ def reproduce(
 
 
 def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> list[Task]:
-    """The tasks of a table; of the named datasets only, where some are named, with others that the paper has not."""
+    """The tasks of a table; if `datasets` are named, only those, along with named ones that the paper does not have."""
     listed = [TASKS[name] for name in TABLES[table]]
     if datasets is None:
         return listed
@@ -104,21 +116,21 @@ def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> 
 
 
 def _rows(table: str, methods: Sequence[str] | None, classifiers: Sequence[str] | None) -> list[tuple[str, str]]:
-    """The rows of a table; with other methods or classifiers where they are named, without what is not installed."""
+    """The (method, classifier) rows of a table, or of the named methods and classifiers, if they are installed."""
     rows = ROWS[table]
     if methods is not None:
-        usual = {method: [c for m, c in rows if m == method] for method in methods}
+        listed = {method: [c for m, c in rows if m == method] for method in methods}
         rows = [
             (method, classifier)
             for method in methods
-            for classifier in (["own"] if own_classifier(method) else classifiers or usual[method] or ["knn"])
+            for classifier in (["own"] if has_own_classifier(method) else classifiers or listed[method] or ["knn"])
         ]
     elif classifiers is not None:
         rows = [(method, classifier) for method, classifier in rows if classifier in (*classifiers, "own")]
     for method in dict.fromkeys(method for method, _ in rows):
-        if lacking := missing_packages(method):
+        if missing := missing_packages(method):
             print(
-                f"{method} is left out: it needs {', '.join(lacking)}; install graph-metric-learn[baselines]",
+                f"{method} is left out: it needs {', '.join(missing)}; install graph-metric-learn[baselines]",
                 file=sys.stderr,
             )
     return [(method, classifier) for method, classifier in rows if not missing_packages(method)]

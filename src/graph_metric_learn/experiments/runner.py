@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from .._core.progress import progress_bar
-from .records import Records, key_of
-from .settings import CHOSEN, METHODS, Task
-from .systems import grid, read_by, run_baseline, run_graph_metric, run_sgml, run_ties
-
-Config = dict[str, Any]
+from .evaluate import evaluate_baseline, evaluate_graph_metric, evaluate_sgml, evaluate_tie_rule
+from .methods import grid, task_read_by
+from .records import Config, Records, Result, key_of
+from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned
 
 
 def cells(
     task: Task, method: str, preset: str, runs: int, classifiers: Sequence[str] = ("knn",), **changes: Any
 ) -> list[Config]:
     """Configurations of all settings, runs and classifiers of a method on a task."""
-    task = read_by(method, task)
+    task = task_read_by(method, task)
     return [
         {
             "dataset": task.dataset, "features": task.features, "method": method,
@@ -41,14 +40,14 @@ def run_cells(
     backend: str | None = None,
     progress: bool | None = None,
 ) -> list[str]:
-    """Computes what is not recorded yet and records it as it arrives; returns what failed, in one line each.
+    """Computes what is not recorded yet and records it as it arrives; returns the failures, one line each.
 
     Parameters
     ----------
     wanted : iterable of dict
         From :func:`cells`.
     records : Records
-        What is known already; grows.
+        What is known already; new results are added.
     root : path, optional
         Folder with the datasets.
     jobs, backend : optional
@@ -61,15 +60,15 @@ def run_cells(
     groups: dict[str, list[Config]] = {}
     for config in {key_of(config): config for config in wanted}.values():  # tables share cells
         if config not in records:
-            groups.setdefault(_shared(config), []).append(config)
+            groups.setdefault(_group_key(config), []).append(config)
     failures = []
-    place = None if root is None else str(root)
+    root = None if root is None else str(root)
     with (
         progress_bar(progress, total=sum(map(len, groups.values())), unit="cell") as bar,
         nullcontext() if backend is None else parallel_config(backend),
     ):
         for configs, results in Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(_guarded)(configs, place, str(records.folder)) for configs in groups.values()
+            delayed(_run_or_report)(configs, root, str(records.folder)) for configs in groups.values()
         ):
             if isinstance(results, str):
                 failures.append(results)
@@ -81,15 +80,15 @@ def run_cells(
     return failures
 
 
-def _shared(config: Config) -> str:
-    """What cells that need the same distances have in common: all but the classifier, without learning also the run."""
-    learned = config["method"] in METHODS or config["method"] in CHOSEN or "what" in config
-    different = {"classifier"} if learned else {"classifier", "run"}
-    return key_of({name: value for name, value in config.items() if name not in different})
+def _group_key(config: Config) -> str:
+    """Equal for cells that share their distances: all but the classifier agree, for baselines all but the run too."""
+    fitted = is_learned(config["method"]) or "what" in config
+    ignored = {"classifier"} if fitted else {"classifier", "run"}
+    return key_of({name: value for name, value in config.items() if name not in ignored})
 
 
-def _guarded(configs: list[Config], root: str | None, folder: str) -> tuple[list[Config], list[Config] | str]:
-    """Cells that share their distances; an error becomes a line that says where it happened."""
+def _run_or_report(configs: list[Config], root: str | None, folder: str) -> tuple[list[Config], list[Result] | str]:
+    """The cells of a group with their results, or with one line that says which cells failed and why."""
     first = configs[0]
     try:
         return configs, run_group(configs, root, folder)
@@ -99,12 +98,13 @@ def _guarded(configs: list[Config], root: str | None, folder: str) -> tuple[list
         return configs, f"{where}: {type(error).__name__}: {error}"
 
 
-def run_group(configs: list[Config], root: str | None, folder: str) -> list[Config]:
-    """The results of cells that share their distances."""
+def run_group(configs: list[Config], root: str | None, folder: str) -> list[Result]:
+    """The results of cells that share their distances; `folder` holds the checkpoints."""
+    method = configs[0]["method"]
     if configs[0].get("what") == "ties":
-        return run_ties(configs, root)
-    if configs[0]["method"] in METHODS:
-        return run_sgml(configs, root)
-    if configs[0]["method"] in CHOSEN:
-        return run_graph_metric(configs, root)
-    return run_baseline(configs, root, Path(folder) / "unfinished" / f"{_shared(configs[0])}.npz")
+        return evaluate_tie_rule(configs, root)
+    if method in SGML_VARIANTS:
+        return evaluate_sgml(configs, root)
+    if method in GRAPHMETRIC_VARIANTS:
+        return evaluate_graph_metric(configs, root)
+    return evaluate_baseline(configs, root, Path(folder) / "unfinished" / f"{_group_key(configs[0])}.npz")

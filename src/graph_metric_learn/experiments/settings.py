@@ -1,25 +1,25 @@
-"""What the paper ran, cell by cell: datasets, features, grids, variants of the model, and the numbers it published."""
+"""What is run for each table: datasets, node features, grids of settings, variants of the models, names of the rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-RATE = 0.999e-2
+RATE = 0.999e-2  # the learning rate of most tasks
 
 
 @dataclass(frozen=True)
 class Task:
-    """A dataset with the features and the grid of one column of a table.
+    """One column of a table: a dataset, its node features, and the grid that SGML searches.
 
     Attributes
     ----------
     dataset, features : str
         As `load_tu` takes them.
     depths, epochs : tuple of int
-        What is searched, by mean validation accuracy.
-    learning_rate, batch_size
-        Of the training.
+        The grid, searched by mean validation accuracy.
+    learning_rate : float
+    batch_size : int
     """
 
     dataset: str
@@ -88,7 +88,7 @@ TABLES = {
 TABLES["fgw"] = [*TABLES["table3"], "ENZYMES (fuse)"]  # the paper compares with its SGML of the last
 TABLES["beyond"] = [*TABLES["table1"], *TABLES["table2"]]
 
-# Ways to read the paper: what its authors' code does, what its formulas say, and what SGML() does.
+# Readings of the paper: what its authors' code does, what its formulas say, and the defaults of SGML().
 PRESETS: dict[str, dict[str, Any]] = {
     "authors": {
         "propagation": "symmetric", "loss": "nccml", "ties": "first", "restart_optimizer": True,
@@ -104,8 +104,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 
-# Variants of the model, by what they change.
-METHODS: dict[str, dict[str, Any]] = {
+# Variants of SGML: what each changes.
+SGML_VARIANTS: dict[str, dict[str, Any]] = {
     "rpw": {"distance": "rpw"},
     "sw": {"distance": "sw"},
     "nca": {"loss": "nca"},
@@ -115,16 +115,16 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
-    """All choices of a model: those of the preset, what the method changes, and what the caller changes.
+    """All settings of a variant of SGML: those of the preset, then what the variant changes, then `changes`.
 
     >>> variant("nca", "authors")["loss"], variant("rpw", "authors", ties="canonical")["ties"]
     ('nca', 'canonical')
     """
-    return {"distance": "rpw", **PRESETS[preset], **METHODS[method], **changes}
+    return {"distance": "rpw", **PRESETS[preset], **SGML_VARIANTS[method], **changes}
 
 
-# Variants of GraphMetric: as it is, not learned, the best candidate alone, and one embedding alone.
-CHOSEN: dict[str, dict[str, Any]] = {
+# Variants of GraphMetric: as it is, without learning, the best candidate alone, and one embedding alone.
+GRAPHMETRIC_VARIANTS: dict[str, dict[str, Any]] = {
     "graphmetric": {},
     "graphmetric-unlearned": {"learn": False},
     "graphmetric-single": {"learn": False, "n_steps": 1},
@@ -134,7 +134,17 @@ CHOSEN: dict[str, dict[str, Any]] = {
     "graphmetric-histogram": {"learn": False, "embedding": "histogram"},
 }
 
-# Other systems and controls: the paper has some of these in its Table 1 alone, some in its Table 2 alone.
+
+def is_learned(method: str) -> bool:
+    """Whether a method is a variant of SGML or GraphMetric, fitted anew in each run; baselines are not.
+
+    >>> is_learned("rpw"), is_learned("wwl")
+    (True, False)
+    """
+    return method in SGML_VARIANTS or method in GRAPHMETRIC_VARIANTS
+
+
+# Baselines and controls; the paper has some of them in its Table 1 only, some in its Table 2 only.
 _ALL_SYSTEMS = [
     *((method, "knn") for method in ("rpw", "netlsd", "fgsd", "netsimile", "w2", "w2-entropic", "mean-pool", "random")),
     *((method, "svm") for method in ("rpw", "wwl", "fgw", "fgw-wl", "wl-oa", "propak", "hgk-sp")),
@@ -142,7 +152,7 @@ _ALL_SYSTEMS = [
     ("largest-class", "own"),
 ]
 
-# Rows of the tables: method and classifier.
+# Rows of the tables: (method, classifier).
 ROWS: dict[str, list[tuple[str, str]]] = {
     "table1": [*_ALL_SYSTEMS, *((method, "1-nn") for method in ("netlsd", "fgsd", "netsimile"))],
     "table2": _ALL_SYSTEMS,
@@ -150,10 +160,13 @@ ROWS: dict[str, list[tuple[str, str]]] = {
     "fgw": [("rpw", "knn"), ("fgw", "knn")],
     "beyond": [
         *(("graphmetric", classifier) for classifier in ("knn-weighted", "knn-loo", "knn", "svm")),
-        *((method, "knn-loo") for method in CHOSEN if method != "graphmetric"),
+        *((method, "knn-loo") for method in GRAPHMETRIC_VARIANTS if method != "graphmetric"),
         ("rpw", "knn"), ("rpw", "svm"), ("random", "knn"), ("mean-pool", "knn"),
     ],
 }  # fmt: skip
+
+PARTS = (*ROWS, "choices", "runtimes", "figure1")  # what can be reproduced on its own
+CLASSIFIERS = ("knn", "1-nn", "knn-loo", "knn-weighted", "svm")  # on distances; "own" is a method's own classifier
 
 # Names of the methods and classifiers in tables.
 TITLES = {
@@ -170,7 +183,7 @@ TITLES = {
     "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "own": "",
 }  # fmt: skip
 
-# What the rows are: name, description, what is read of the nodes.
+# The systems of the rows: name, description, which node features they use.
 _GIVEN, _NOTHING = "what the brackets say", "nothing: edges only"
 SYSTEMS = [
     ("SGML", "the paper's model: a learned linear map of averaged node features, then transport along the axes (RPW2), "
@@ -200,56 +213,8 @@ def title(method: str, classifier: str) -> str:
     return ", ".join(filter(None, (TITLES.get(method, method), TITLES[classifier])))
 
 
-# Accuracies in percent as the paper gives them, "mean±standard deviation", in the order of the columns of TABLES.
-_PUBLISHED = {
-    "table1": {
-        ("rpw", "knn"): "90.00±7.60 72.12±1.65 70.18±4.01 49.00±8.17 45.00±5.46 68.90±5.45",
-        ("netlsd", "knn"): "84.90 65.89 64.89 31.99 40.51 68.04",
-        ("fgsd", "knn"): "86.47 75.77 65.30 41.58 41.14 69.54",
-        ("netsimile", "knn"): "84.09 66.56 62.45 33.23 40.97 69.20",
-        ("rpw", "svm"): "88.95±7.61 74.84±1.81 74.55±4.19 54.00±7.07 51.00±5.44 72.00±3.16",
-        ("wwl", "svm"): "87.27±1.50 85.75±0.25 74.28±0.56 59.13±0.80 - -",
-        ("fgw", "svm"): "83.26±10.30 72.82±1.46 - - 48.00±3.22 63.80±3.49",
-        ("fgw-wl", "svm"): "88.42±5.67 86.42±1.63 - - - -",
-        ("wl-oa", "svm"): "87.15±1.82 86.08±0.27 76.37±0.30 58.97±0.82 - -",
-        ("pscn", "own"): "83.47±10.26 70.65±2.58 58.34±7.71 - - -",
-    },
-    "table2": {
-        ("rpw", "knn"): "85.61±2.98 79.79±2.18 71.79±4.47 51.66±5.16 54.81±12.26",
-        ("rpw", "svm"): "84.39±3.81 78.51±0.01 74.29±4.11 48.83±4.78 64.44±10.50",
-        ("wwl", "svm"): "84.42±2.03 78.29±0.47 77.91±0.80 73.25±0.87 -",
-        ("fgw", "svm"): "85.12±4.15 77.23±4.86 74.55±2.74 71.00±6.76 76.67±7.04",
-        ("propak", "svm"): "79.51±5.02 77.66±3.95 61.34±4.38 71.67±5.63 12.59±6.67",
-        ("hgk-sp", "svm"): "76.42±0.72 72.57±1.18 75.78±0.17 66.36±0.37 -",
-        ("pscn", "own"): "80.00±4.47 71.70±3.57 67.95±11.28 26.67±4.77 25.19±7.73",
-    },
-    "table3": {
-        ("wwl-last", "knn"): "78.05 78.51 83.68 80.43 71.60 68.20 48.73 56.00",
-        ("sw", "knn"): "82.93 78.30 86.84 69.03 71.34 68.20 42.33 44.33",
-        ("nca", "knn"): "83.41 77.66 87.37 69.66 71.70 67.40 42.73 55.33",
-        ("pw", "knn"): "84.39 78.94 90.00 72.90 70.54 68.80 44.13 44.83",
-    },
-    "fgw": {("fgw", "knn"): "81.70 78.51 83.16 - - 80.80 - - 70.83"},
-}
-
-
-def _read(number: str) -> tuple[float, float | None]:
-    mean, _, spread = number.partition("±")
-    return float(mean), float(spread) if spread else None
-
-
-# (task, method, classifier) -> (mean, standard deviation or None), in percent.
-PUBLISHED: dict[tuple[str, str, str], tuple[float, float | None]] = {
-    (task, *row): _read(number)
-    for table, rows in _PUBLISHED.items()
-    for row, numbers in rows.items()
-    for task, number in zip(TABLES[table], numbers.split(), strict=True)
-    if number != "-"
-}
-
-
 def task_for(dataset: str, features: str | None = None) -> Task:
-    """The paper's task for a dataset, or a plain one for a dataset it does not name."""
+    """The paper's task for a dataset and features; a task with the default grid if the paper has none."""
     for task in TASKS.values():
         if task.dataset == dataset and (features is None or task.features == features):
             return task

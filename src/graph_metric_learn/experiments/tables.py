@@ -1,4 +1,4 @@
-"""From records to tables: the setting with the best mean validation accuracy, its test accuracy over the runs."""
+"""From records to tables: of each method the setting with the best mean validation accuracy, and its test accuracy."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from .settings import PUBLISHED, TITLES, Task, title
-from .systems import grid, read_by
+from .methods import grid, task_read_by
+from .published import PUBLISHED
+from .records import Config, Record
+from .settings import TITLES, Task, title
 
 Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a table, in percent.
+    """One cell of a table: the chosen setting and what it reached.
 
     Attributes
     ----------
     tests : ndarray [runs]
-        Test accuracy of each run, in the order of the runs.
+        Test accuracy in percent, run by run.
     splits : ndarray [runs]
-        Which runs these are.
+        The numbers of these runs.
     model : dict
         The chosen setting.
     training, distances : float
-        Seconds, the median over the runs: a run that had to compile first does not count more than others.
+        Median seconds over the runs, so that a run that compiled first does not count more than others.
     zeros : float
         Share of the node features that are exactly 0; nan where that is not recorded.
     unfinished : str
-        How many of the settings that are searched took part, where not all did.
+        How many of the searched settings have results, and why the others have none; empty if all have.
     """
 
     tests: np.ndarray
@@ -56,33 +58,32 @@ class Entry:
         return float(self.tests.std())
 
     def __str__(self) -> str:
-        notes = [f"{self.runs} {'run' if self.runs == 1 else 'runs'}"] * (self.runs != 10) + [self.unfinished] * bool(
-            self.unfinished
-        )
-        return f"{self.mean:.1f} ± {self.std:.1f}" + (f" ({', '.join(notes)})" if notes else "")
+        runs = "" if self.runs == 10 else "1 run" if self.runs == 1 else f"{self.runs} runs"
+        notes = ", ".join(filter(None, (runs, self.unfinished)))
+        return f"{self.mean:.1f} ± {self.std:.1f}" + (f" ({notes})" if notes else "")
 
 
 def table_entry(
-    records: Iterable[dict[str, Any]], task: Task, method: str, classifier: str, preset: str = "authors", **changes: Any
+    records: Iterable[Record], task: Task, method: str, classifier: str, preset: str = "authors", **changes: Any
 ) -> Entry | str:
     """What was measured for a method on a task, or why there is no number: "> 1 h", "solver failed", or nothing ("").
 
-    Of the settings that the method searches, the one with the best mean validation accuracy counts, over the runs that
-    all settings have that were begun: others are not comparable.
+    The setting with the best mean validation accuracy counts. Settings are compared on the runs that all of them have,
+    apart from settings without any run.
     """
-    task = read_by(method, task)
-    settings = [json.dumps(setting, sort_keys=True) for setting in grid(task, method, preset, **changes)]
-    place = {"dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier}
-    return best_entry((record for record in records if _is_at(record, place)), settings)
+    task = task_read_by(method, task)
+    settings = [_setting(setting) for setting in grid(task, method, preset, **changes)]
+    wanted = {"dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier}
+    return best_entry((record for record in records if _matches(record["config"], wanted)), settings)
 
 
-def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None = None) -> Entry | str:
+def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None) -> Entry | str:
     """The best of some settings (all by default) by validation, from records of one method and task."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    found: dict[str, dict[int, Record]] = {}  # by setting and run
     failed: set[str] = set()
     long: dict[str, float] = {}  # hours on two cores that all settings would take
     for record in records:
-        setting, result = json.dumps(record["config"]["model"], sort_keys=True), record["result"]
+        setting, result = _setting(record["config"]["model"]), record["result"]
         if settings is not None and setting not in settings:
             continue
         if "test" in result:
@@ -95,11 +96,11 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
     if not found:
         return too_long or ("solver failed" if failed else "")
     shared = sorted(set.intersection(*map(set, found.values())))
-    if not shared:  # not even one: the fullest alone
+    if not shared:  # no run in common: only the setting with most runs
         fullest = max(found, key=lambda setting: len(found[setting]))
         shared, found = sorted(found[fullest]), {fullest: found[fullest]}
-    complete = [[by_run[run] for run in shared] for by_run in found.values()]
-    best = max(complete, key=_validation) if len(complete) > 1 else complete[0]
+    comparable = [[by_run[run] for run in shared] for by_run in found.values()]
+    best = max(comparable, key=_validation) if len(comparable) > 1 else comparable[0]
     parts = [f"{len(found)} of {len(settings)} settings"] if settings and len(found) < len(settings) else []
     parts += [f"{len(failed)} failed"] * bool(failed) + [f"{len(long)} {too_long}"] * bool(long)
     return Entry(
@@ -113,17 +114,23 @@ def best_entry(records: Iterable[dict[str, Any]], settings: Sequence[str] | None
     )
 
 
-def _is_at(record: dict[str, Any], place: dict[str, Any]) -> bool:
-    config = record["config"]
-    return "what" not in config and all(config.get(name) == value for name, value in place.items())
+def _setting(model: dict[str, Any]) -> str:
+    """A setting as text, to compare with others."""
+    return json.dumps(model, sort_keys=True)
 
 
-def _validation(records: list[dict[str, Any]]) -> float:
+def _matches(config: Config, wanted: dict[str, Any]) -> bool:
+    """Whether a configuration is that of an accuracy, with the wanted values."""
+    return "what" not in config and all(config.get(name) == value for name, value in wanted.items())
+
+
+def _validation(records: list[Record]) -> float:
+    """The mean validation accuracy."""
     return float(np.mean([record["result"]["validation"] for record in records]))
 
 
 def accuracy_rows(
-    records: Sequence[dict[str, Any]], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
+    records: Sequence[Record], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
 ) -> Rows:
     """A table: for each (method, classifier) what was measured and below it what was published, by task."""
     lines = [["", *(task.name for task in tasks)]]
@@ -134,12 +141,12 @@ def accuracy_rows(
             + [str(table_entry(records, task, method, classifier, preset)) for task in tasks]
         )
         if any(published):
-            lines.append(["— published", *(_shown(number) for number in published)])
+            lines.append(["— published", *map(published_text, published)])
     return lines
 
 
 def seconds_rows(
-    records: Sequence[dict[str, Any]], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
+    records: Sequence[Record], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
 ) -> Rows:
     """A table: seconds for learning and all distances (or the kernel) with the chosen setting, by method and task."""
     lines = [["seconds", *(task.name for task in tasks)]]
@@ -152,14 +159,20 @@ def seconds_rows(
     return lines
 
 
-def _shown(number: tuple[float, float | None] | None) -> str:
+def published_text(number: tuple[float, float | None] | None) -> str:
+    """A published mean, with its standard deviation if there is one.
+
+    >>> published_text((84.9, None)), published_text((90.0, 7.6)), published_text(None)
+    ('84.9', '90.0 ± 7.6', '')
+    """
     if number is None:
         return ""
-    return f"{number[0]:.1f}" + ("" if number[1] is None else f" ± {number[1]:.1f}")
+    mean, std = number
+    return f"{mean:.1f}" + ("" if std is None else f" ± {std:.1f}")
 
 
 def signed(points: float | np.floating) -> str:
-    """A difference with its sign and one digit; no minus before 0.
+    """A difference with its sign and one decimal; no minus before 0.
 
     >>> signed(1.26), signed(-0.04)
     ('+1.3', '+0.0')
@@ -168,7 +181,7 @@ def signed(points: float | np.floating) -> str:
 
 
 def shown_seconds(number: float) -> str:
-    """Three digits; nothing for nan.
+    """Three significant digits, above 100 whole seconds; empty for nan.
 
     >>> shown_seconds(0.01234), shown_seconds(17500.4), shown_seconds(float("nan"))
     ('0.0123', '17,500', '')
@@ -179,7 +192,7 @@ def shown_seconds(number: float) -> str:
 
 
 def markdown(rows: Rows) -> str:
-    """A table as Markdown, the first row its head; columns with numbers are set to the right.
+    """A table as Markdown, the first row its header; columns with numbers are right-aligned.
 
     >>> print(markdown([["method", "MUTAG", "features"], ["SGML", "86.3", "degree"]]))
     | method | MUTAG | features |

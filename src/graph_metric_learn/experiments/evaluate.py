@@ -1,0 +1,177 @@
+"""Results of cells that share their distances: fit a metric or compute a baseline once, then score each classifier."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..datasets import load_tu
+from ..graphs import Graphs, as_graphs
+from ..metrics.automatic.estimator import GraphMetric
+from ..metrics.sgml.encoders import encode
+from ..metrics.sgml.estimator import SGML
+from ..transport import pairwise_distances
+from . import protocol
+from .methods import baseline, grid
+from .records import Config, Records, Result
+from .settings import task_for
+
+RENUMBERED = "first, nodes renumbered"
+TIE_GRAPHS = 200  # the optimal rule solves a transport problem for every pair and direction
+PATIENCE = 2 * 3600.0  # seconds of one core: an hour on two
+
+Split = tuple[np.ndarray, np.ndarray]  # training and test indices
+
+_CHOOSERS = {
+    "knn": protocol.choose_knn,
+    "1-nn": protocol.choose_1nn,
+    "knn-loo": protocol.choose_knn_loo,
+    "knn-weighted": protocol.choose_knn_weighted,
+    "svm": protocol.choose_svm,
+}
+
+
+def evaluate_sgml(configs: list[Config], root: str | None) -> list[Result]:
+    """Trains SGML on the training part of a run, computes all distances, and scores each classifier."""
+    first = configs[0]
+    graphs, y = dataset(first["dataset"], first["features"], root)
+    train, test = protocol.split(y, first["run"])
+    start = time.perf_counter()
+    metric = SGML(**first["model"], random_state=first["run"], device="cpu", progress=False).fit(
+        graphs[train], y[train]
+    )
+    trained = time.perf_counter()
+    curves = metric.embed(graphs)
+    distances = metric.pairwise_distances(graphs)
+    seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
+    extra = {"loss": metric.history_.loss, "zeros": float(np.mean(curves.values.numpy() == 0))}
+    results = [_score(config["classifier"], y, (train, test), seconds, distances=distances) for config in configs]
+    return [{**result, **extra} for result in results]
+
+
+def evaluate_graph_metric(configs: list[Config], root: str | None) -> list[Result]:
+    """The same for GraphMetric, which gets all node labels and attributes; on tasks with labels, no attributes."""
+    first = configs[0]
+    graphs, y = dataset(first["dataset"], None, root)
+    if first["features"] == "labels":
+        graphs = replace(graphs, x=None)
+    train, test = protocol.split(y, first["run"])
+    start = time.perf_counter()
+    metric = GraphMetric(**first["model"], random_state=first["run"]).fit(graphs[train], y[train])
+    trained = time.perf_counter()
+    distances = metric.pairwise_distances(graphs)
+    seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
+    extra = {
+        "weights": metric.choice_.weights, "accuracy": metric.choice_.accuracy,
+        "learning": [{"name": s.name, "gain": s.learned - s.unlearned, "kept": s.kept} for s in metric.stages_],
+    }  # fmt: skip
+    results = [_score(config["classifier"], y, (train, test), seconds, distances=distances) for config in configs]
+    return [{**result, **extra} for result in results]
+
+
+def evaluate_baseline(configs: list[Config], root: str | None, checkpoint: Path) -> list[Result]:
+    """Computes all distances (or the kernel) once, and scores each classifier in each run.
+
+    If all settings of the grid would take more than an hour on two cores, the result is that estimate. If the solver
+    fails, the result is its message.
+    """
+    from ..baselines import SolverFailure
+
+    first = configs[0]
+    graphs, y = dataset(first["dataset"], first["features"], root)
+    system = baseline(first["method"])[0](**first["model"])
+    if hasattr(system, "fit"):
+        return [_fit_and_score(system, graphs, y, config["run"]) for config in configs]
+    start = time.perf_counter()
+    distances = kernel = None
+    try:
+        expected = system.estimate_seconds(graphs)
+        settings = len(grid(task_for(first["dataset"], first["features"]), first["method"]))
+        if expected is not None and expected * settings > PATIENCE:
+            return [{"estimated_seconds": expected * settings} for _ in configs]
+        start = time.perf_counter()
+        if hasattr(system, "kernel"):
+            kernel = system.kernel(graphs, progress=False)
+        else:
+            distances = system.distances(graphs, progress=False, checkpoint=checkpoint)
+    except SolverFailure as error:
+        return [{"failure": str(error)} for _ in configs]
+    seconds = {"training": 0.0, "distances": time.perf_counter() - start}
+    finished = Records(checkpoint.with_suffix(""))  # an SVM on many graphs takes minutes a run
+    for config in configs:
+        if config not in finished:
+            parts = protocol.split(y, config["run"])
+            finished.add(config, _score(config["classifier"], y, parts, seconds, distances=distances, kernel=kernel))
+    checkpoint.unlink(missing_ok=True)
+    shutil.rmtree(finished.folder)
+    return [finished[config] for config in configs]
+
+
+def evaluate_tie_rule(configs: list[Config], root: str | None) -> list[Result]:
+    """Learns with canonical ties on at most 200 graphs, then scores k-NN on distances with another tie rule."""
+    (config,) = configs
+    graphs, y = dataset(config["dataset"], config["features"], root)
+    some = np.sort(np.random.default_rng(config["run"]).permutation(len(graphs))[:TIE_GRAPHS])
+    graphs, y = graphs[some], y[some]
+    train, test = protocol.split(y, config["run"])
+    start = time.perf_counter()
+    metric = SGML(**config["model"], ties="canonical", random_state=config["run"], device="cpu", progress=False)
+    metric.fit(graphs[train], y[train])
+    trained = time.perf_counter()
+    with torch.no_grad():
+        points = encode(metric.module_, graphs).numpy()
+    clouds = np.split(points, np.cumsum(graphs.sizes)[:-1])
+    if config["method"] == RENUMBERED:
+        rng = np.random.default_rng(config["run"])
+        clouds = [rng.permutation(cloud) for cloud in clouds]
+    distances = pairwise_distances(clouds, ties="first" if config["method"] == RENUMBERED else config["method"])
+    seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
+    return [_score("knn", y, (train, test), seconds, distances=distances)]
+
+
+def _fit_and_score(system: Any, graphs: Graphs, y: np.ndarray, run: int) -> Result:
+    """The result of a baseline that is a classifier itself, with nothing to choose."""
+    train, test = protocol.split(y, run)
+    start = time.perf_counter()
+    system.fit(graphs[train], y[train])
+    trained = time.perf_counter()
+    score = float(np.mean(system.predict(graphs[test]) == y[test]))
+    seconds = {"training": trained - start, "distances": 0.0, "classifier": time.perf_counter() - trained}
+    return {"chosen": {}, "validation": None, "test": score, "seconds": seconds}
+
+
+def _score(
+    classifier: str,
+    y: np.ndarray,
+    parts: Split,
+    seconds: dict[str, float],
+    *,
+    distances: np.ndarray | None = None,
+    kernel: np.ndarray | None = None,
+) -> Result:
+    """The result of a classifier on distances or a kernel [N, N]; its own seconds are added to those so far."""
+    start = time.perf_counter()
+    if classifier == "svm" and kernel is not None:
+        outcome = protocol.choose_kernel_svm(kernel, y, *parts)
+    else:
+        if distances is None:
+            from ..baselines import kernel_distances
+
+            assert kernel is not None
+            distances = kernel_distances(kernel)
+        outcome = _CHOOSERS[classifier](distances, y, *parts)
+    return {**outcome._asdict(), "seconds": {**seconds, "classifier": time.perf_counter() - start}}
+
+
+@lru_cache(maxsize=2)
+def dataset(name: str, features: str | None, root: str | None) -> tuple[Graphs, np.ndarray]:
+    """Graphs and classes of a dataset, read once per process."""
+    found = load_tu(name, features=features, root=root)
+    return as_graphs(found.graphs), found.y

@@ -1,0 +1,122 @@
+import pytest
+
+from graph_metric_learn import SGML
+from graph_metric_learn.baselines import W2, SolverFailure
+from graph_metric_learn.experiments import choices, evaluate, runner
+from graph_metric_learn.experiments.protocol import choose_knn, split
+from graph_metric_learn.experiments.records import Records
+from graph_metric_learn.experiments.settings import Task
+from graph_metric_learn.experiments.tables import table_entry
+
+TOY = Task("TOY", "degree", depths=(1, 2))  # see graph_zoo.write_tu
+
+
+@pytest.mark.parametrize(
+    ("method", "classifiers"),
+    [("mean-pool", ["knn", "svm"]), ("wl-oa", ["knn", "svm"]), ("wwl-last", ["knn"]), ("pscn", ["own"])],
+)
+def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, classifiers):
+    pytest.importorskip("ot")
+    wanted = runner.cells(TOY, method, "authors", 2, classifiers)
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert len(records) == len(wanted)
+    found = table_entry(records, TOY, method, classifiers[0])
+    assert found.runs == 2
+    assert found.mean > 60  # rings against stars
+    assert not list((tmp_path / "r").rglob("*.npz"))
+
+
+@pytest.mark.parametrize(
+    ("method", "classifiers"),
+    [
+        ("rpw", ["knn", "svm"]), ("graphmetric", ["knn-loo", "knn-weighted", "svm"]), ("mean-pool", ["1-nn", "svm"]),
+        ("wl-oa", ["svm"]), ("largest-class", ["own"]), ("pscn", ["own"]),
+    ],
+)  # fmt: skip
+def test_classes_of_test_graphs_change_the_test_score_alone(root, tmp_path, monkeypatch, method, classifiers):
+    """The whole way from the files to the record: with the test graphs' classes swapped, nothing else differs."""
+    config = runner.cells(TOY, method, "authors", 1, classifiers)[: len(classifiers)]
+    graphs, y = evaluate.dataset("TOY", "degree", str(root))
+    _, test = split(y, 0)
+    swapped = y.copy()
+    swapped[test] = y.max() + y.min() - y[test]  # two classes
+    assert (swapped[test] != y[test]).all()
+    results = []
+    for number, classes in enumerate((y, swapped)):
+        monkeypatch.setattr(evaluate.protocol, "split", lambda classes, run: split(y, run))
+        monkeypatch.setattr(evaluate, "dataset", lambda *args, c=classes: (graphs, c))
+        found = runner.run_group(config, str(root), str(tmp_path / str(number)))
+        results.append([{name: value for name, value in one.items() if name != "seconds"} for one in found])
+    for one, two in zip(*results, strict=True):
+        assert one.pop("test") == pytest.approx(1 - two.pop("test"))
+        assert one == two
+
+
+def test_an_interrupted_svm_goes_on_with_the_next_run(root, tmp_path, monkeypatch):
+    wanted = runner.cells(TOY, "mean-pool", "authors", 4, ["svm"])
+    real, tried = evaluate._score, []
+
+    def dying(*args, **options):
+        tried.append(1)
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return real(*args, **options)
+
+    monkeypatch.setattr(evaluate, "_score", dying)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_cells(wanted, Records(tmp_path / "r"), root=root)
+    records = Records(tmp_path / "r")
+    assert len(records) == 0
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert len(records) == 4
+    assert len(tried) == 3 + 2
+    assert not list((tmp_path / "r" / "unfinished").iterdir())
+
+
+def test_what_takes_too_long_is_estimated_and_what_fails_is_said(root, tmp_path, monkeypatch):
+    pytest.importorskip("ot")
+    records = Records(tmp_path / "r")
+    wanted = runner.cells(TOY, "w2", "authors", 2)
+    monkeypatch.setattr(evaluate, "PATIENCE", 0.0)
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "w2", "knn").startswith("> 1 h")
+    monkeypatch.undo()
+
+    def failing(*args, **options):
+        raise SolverFailure("graphs 3 and 5: no plan")
+
+    monkeypatch.setattr(W2, "distances", failing)
+    records = Records(tmp_path / "s")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "w2", "knn") == "solver failed"
+    assert next(iter(records))["result"]["failure"] == "graphs 3 and 5: no plan"
+
+
+def test_graph_metric_is_chosen_anew_in_each_run(root, tmp_path):
+    wanted = runner.cells(TOY, "graphmetric", "authors", 2, ["knn-loo", "svm"])
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(wanted, records, root=root) == []
+    assert table_entry(records, TOY, "graphmetric", "knn-loo").mean > 80
+    assert all(sum(record["result"]["weights"].values()) == pytest.approx(1) for record in records)
+
+
+def test_tie_rules_are_scored_on_one_metric(root, monkeypatch):
+    """The metric is learned with canonical ties, and with these its own distances are scored."""
+    learned, scored, results = [], [], {}
+    real = evaluate.pairwise_distances
+    monkeypatch.setattr(evaluate, "SGML", lambda **options: learned.append(options["ties"]) or SGML(**options))
+    monkeypatch.setattr(evaluate, "pairwise_distances", lambda x, ties: scored.append(ties) or real(x, ties=ties))
+    for rule in choices.TIE_RULES:
+        config = {**choices.tie_cells(1)[0], "dataset": "TOY", "features": "degree", "method": rule}
+        (results[rule],) = runner.run_group([config], str(root), "unused")
+    assert learned == ["canonical"] * 4
+    assert dict(zip(results, scored, strict=True)) == {
+        "canonical": "canonical", "optimal": "optimal", "first": "first", evaluate.RENUMBERED: "first",
+    }  # fmt: skip
+    graphs, y = evaluate.dataset("TOY", "degree", str(root))
+    train, test = split(y, 0)
+    metric = SGML(**config["model"], random_state=0, device="cpu").fit(graphs[train], y[train])
+    expected = choose_knn(metric.pairwise_distances(graphs), y, train, test)
+    assert expected._asdict().items() <= results["canonical"].items()
+    assert all(result["test"] > 0.5 for result in results.values())

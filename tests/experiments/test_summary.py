@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+
+from graph_metric_learn.experiments.records import Records
+from graph_metric_learn.experiments.summary import renew_summary, summary
+from small_records import add_sgml
+
+
+def test_the_summary_is_renewed_between_its_marks(tmp_path):
+    records = Records(tmp_path / "records")
+    add_sgml(records, [0.6, 0.7])
+    path = tmp_path / "README.md"
+    path.write_text("top\n<!-- results -->\nold\n<!-- end of results -->\nrest\n")
+    renew_summary(records, path)
+    first = path.read_text()
+    assert first.startswith("top\n<!-- results -->\n\n|  | largest class | paper's SGML k-NN |")
+    assert first.endswith("\n\nGraphMetric: nothing measured yet.\n\n<!-- end of results -->\nrest\n")
+    assert "old" not in first
+    assert "| MUTAG (degree) |  | 90.0 ± 7.6 | 65.0 ± 5.0 (2 runs, 1 of 7 settings) |  | 89.0 ± 7.6 |  |  |" in first
+    assert "\n\nSGML: k-NN, 1 of 11 cells measured" in first
+    renew_summary(records, path)
+    assert path.read_text() == first
+    path.write_text("no marks")
+    with pytest.raises(ValueError, match="no lines <!-- results -->"):
+        renew_summary(records, path)
+
+
+def test_the_documentation_shows_what_is_recorded():
+    root = Path(__file__).parents[2]
+    assert summary(list(Records(root / "results" / "records"))) in (root / "docs" / "results.md").read_text()
