@@ -1,19 +1,38 @@
-"""The reference is complete and its signatures are those of the code; the Python in the mathematics runs."""
+"""Documentation stays true: Python runs, commands parse, links lead somewhere, the reference is complete."""
 
 import inspect
 import re
+import shlex
 from functools import reduce
-from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 
 import graph_metric_learn as gml
+from graph_metric_learn import cli
+from graph_metric_learn.baselines import BASELINES
+from graph_metric_learn.embeddings import EMBEDDINGS
+from graph_metric_learn.experiments.methods import method_names
+from graph_metric_learn.features.blocks import BLOCKS
+from graph_metric_learn.metrics import METRICS
 from graph_metric_learn.metrics.explanation import Explanation
+from graph_metric_learn.metrics.sgml.losses import LOSSES
+from graph_metric_learn.objectives import OBJECTIVES
+from graph_metric_learn.transport.engines import ENGINES, choose_engine
+from markdown_pages import DOCS, ROOT, anchors, blocks, commands, links, run_python
 
-DOCS = Path(__file__).parents[1] / "docs"
-API = (DOCS / "api.md").read_text()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+API = (ROOT / "docs" / "api.md").read_text()
 SIGNATURES = re.findall(r"^- (.*)$", API, flags=re.MULTILINE)
 SIGNATURES = [found for line in SIGNATURES for found in re.findall(r"`([A-Za-z_.]+\([^`]*\))`", line.split(": ")[0])]
+
+
+def path_of(page):
+    return str(page.relative_to(ROOT))
+
+
+# --- the reference ---------------------------------------------------------------------------------------------------
 
 
 def signature(thing):
@@ -40,8 +59,91 @@ def test_signatures_are_those_of_the_code(written):
     assert written == name + signature(thing)
 
 
+# --- all pages -------------------------------------------------------------------------------------------------------
+
+
 def test_mathematics_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "mathematics.md").read_text(), flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(block, {})
+    assert "x" in run_python(ROOT / "docs" / "mathematics.md")
+
+
+def test_the_guide_runs():
+    names = run_python(ROOT / "docs" / "guide.md")
+    new, kinds = names["new"], names["kinds"]
+    assert names["distances"].shape == (2, 3)
+    assert names["distances"][0, 0] > 0  # a look-alike, not the graph itself,
+    assert names["classifier"].kneighbors(new[:1])[0][0, 0] == 0  # which was added then
+    assert [kinds[row[0]] for row in names["indices"]] == ["mixed", "split"]
+    assert names["vectors"].shape[0] == 20
+    assert names["why"].plan.sum() == pytest.approx(1)
+    assert len(names["loaded"].y_) == 22  # after adding, saving and loading
+    assert list(names["svm"].predict(new)) == ["mixed", "split"]
+    assert names["matrix"][0, 2] == pytest.approx(3**0.5)
+    assert float(names["points"].grad.abs().sum()) > 0
+    assert names["which"].shape == (20, 2)
+
+
+@pytest.fixture
+def registries():
+    """All registries; what a test adds to them is removed again."""
+    found = (BASELINES, BLOCKS, EMBEDDINGS, ENGINES, LOSSES, METRICS, OBJECTIVES)
+    before = [dict(registry) for registry in found]
+    yield found
+    for registry, entries in zip(found, before, strict=True):
+        registry.clear()
+        registry.update(entries)
+
+
+def test_extending_runs(registries, tmp_path):
+    before = [set(registry) for registry in registries]
+    names = run_python(ROOT / "docs" / "extending.md")
+    added = {name for registry, known in zip(registries, before, strict=True) for name in set(registry) - known}
+    assert added == {"degrees", "walks", "moments", "direct", "contrastive", "CountMetric", "grades"}
+    graphs, grades = names["graphs"], names["metric"]
+    assert {"mean of walks", "moments of walks", "moments of degree"} <= set(grades.choice_.scores)  # tried unasked
+    assert grades.choice_.accuracy > 0.9
+    loaded = gml.load(grades.save(tmp_path / "grades"))
+    assert isinstance(loaded.objective_, names["Grades"])
+    assert np.array_equal(loaded.pairwise_distances(graphs), grades.pairwise_distances(graphs))
+    assert names["by_name"].history_.loss == names["as_function"].history_.loss
+    assert names["by_name"].history_.loss[-1] < names["by_name"].history_.loss[0]
+    loaded = gml.load(names["classifier"].save(tmp_path / "counts"))
+    assert isinstance(loaded.metric_, names["CountMetric"])
+    assert list(loaded.predict([nx.cycle_graph(5), nx.ladder_graph(16)])) == ["ring", "ladder"]
+    vectors = names["covariance_vectors"](names["clouds"])
+    assert choose_engine(vectors.as_step_functions()) is ENGINES["direct"]
+    plain = [np.cov(cloud.T).ravel() for cloud in names["clouds"]]
+    assert gml.pairwise_distances(vectors)[0, 1] == pytest.approx(np.linalg.norm(plain[0] - plain[1]))
+    assert "degrees" in method_names()
+    assert BASELINES["degrees"]().distances(graphs)[0, 1] == 0  # two rings: every node has two neighbours
+    assert len(names["dataset"]) == 24
+
+
+def test_every_page_with_python_is_run():
+    here = (ROOT / "tests" / "test_docs.py").read_text()
+    for page in DOCS:
+        assert not blocks(page, "python") or f'"{page.name}")' in here, f"{page.name} has Python that no test runs"
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), [(path_of(page), command) for page in PAGES for command in commands(page)]
+)
+def test_commands_parse(page, command):
+    assert cli._parser().parse_args(shlex.split(command)[1:]).run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=path_of)
+def test_links_lead_somewhere(page):
+    for target, anchor in links(page):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", DOCS, ids=path_of)
+def test_every_page_can_be_reached_from_the_readme(page):
+    assert (path_of(page), "") in links(ROOT / "README.md")
+
+
+def test_one_page_holds_the_results():
+    assert [path_of(page) for page in PAGES if "<!-- results -->" in page.read_text()] == ["docs/results.md"]

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "GraphKNNClassifier": "neighbors.knn",
-    "GraphKNNRegressor": "neighbors.knn",
-    "GraphMetric": "metrics.automatic.estimator",
-    "GraphSVC": "neighbors.knn",
+    "GraphKNNClassifier": "neighbors",
+    "GraphKNNRegressor": "neighbors",
+    "GraphMetric": "metrics.automatic",
+    "GraphSVC": "neighbors",
     "NodeFeatures": "features",
     "SGCN": "metrics.sgml.encoders",
-    "SGML": "metrics.sgml.estimator",
+    "SGML": "metrics.sgml",
     "as_graphs": "graphs",
     "fit_many": "metrics.sgml.fit_many",
-    "load": "neighbors.knn",
+    "load": "neighbors",
     "nca": "metrics.sgml.losses",
     "nccml": "metrics.sgml.losses",
     "Curves": "transport",
+    "Vectors": "transport",
     "curve_vectors": "transport",
     "as_curves": "transport",
     "iter_distances": "transport",
@@ -41,14 +42,15 @@ if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
     from .features import NodeFeatures
     from .graphs import as_graphs
-    from .metrics.automatic.estimator import GraphMetric
+    from .metrics.automatic import GraphMetric
+    from .metrics.sgml import SGML
     from .metrics.sgml.encoders import SGCN
-    from .metrics.sgml.estimator import SGML
     from .metrics.sgml.fit_many import fit_many
     from .metrics.sgml.losses import nca, nccml
-    from .neighbors.knn import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
+    from .neighbors import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
     from .transport import (
         Curves,
+        Vectors,
         as_curves,
         curve_vectors,
         iter_distances,
@@ -70,6 +72,7 @@ __all__ = [
     "GraphMetric",
     "GraphSVC",
     "NodeFeatures",
+    "Vectors",
     "as_curves",
     "as_graphs",
     "baselines",

@@ -1,0 +1,44 @@
+"""Code blocks, commands and headings of Markdown pages, for the tests that keep them true."""
+
+import re
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+
+
+def blocks(page, language):
+    """The code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def run_python(page):
+    """The names that the Python blocks of a page define, run one after the other; old names are an error."""
+    names = {"__name__": page.stem}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        for number, block in enumerate(blocks(page, "python"), start=1):
+            exec(compile(block, f"{page.name}, Python block {number}", "exec"), names)
+    return names
+
+
+def commands(page):
+    """The calls of graph-metric-learn in shell blocks and in the text, without comments, variables and --help."""
+    lines = "".join(blocks(page, "bash")).splitlines()
+    found = [re.search(r"(?:^|\s)(graph-metric-learn\s[^#]*)", line) for line in lines]
+    inline = re.findall(r"`(graph-metric-learn\s[^`]*)`", page.read_text())
+    return [call for call in [*(match[1].strip() for match in found if match), *inline] if "--help" not in call]
+
+
+def anchors(page):
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def links(page):
+    """Targets and anchors of the links and pictures of a page: ("docs/api.md", "graphs"), ("", "ties")."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "`code`", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)]*))?\)", text)
+    return [(target, anchor) for target, anchor in found if not target.startswith("http")]
