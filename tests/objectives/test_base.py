@@ -66,7 +66,7 @@ def test_an_objective_from_outside_is_used_from_end_to_end(order, tmp_path):
     assert "(ranks, " in metric.report_
     loaded = gml.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
-    with pytest.raises(ValueError, match="must be discrete|of one class"):
+    with pytest.raises(ValueError, match=r"must be discrete|of one class"):
         gml.GraphMetric(task="classes").fit(graphs, ranks + 0.5)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.validation import one_of, whole_number
+from ..report.markdown import table as as_markdown
 from .choices import choice_cells, tie_cells
 from .figure1 import measure_figure
 from .methods import has_own_classifier, method_names, missing_packages
@@ -17,7 +18,7 @@ from .runner import cells, run_cells
 from .runtimes import measure_datasets, runtime_rows
 from .settings import PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
 from .summary import renew_summary
-from .tables import accuracy_rows, markdown
+from .tables import accuracy_rows
 
 
 def reproduce(
@@ -91,12 +92,12 @@ def reproduce(
     failures = run_cells(wanted, records, **options)
     for table, (tasks, rows) in plan.items():
         print(f"\n{table}, preset {preset}\n")
-        print(markdown(accuracy_rows(list(records), tasks, rows, preset)))
+        print(as_markdown(accuracy_rows(list(records), tasks, rows, preset)))
     if "choices" in parts:
         failures += run_cells([*choice_cells(records, runs), *tie_cells(runs)], records, **options)
     if "runtimes" in parts:
         measure_datasets(records, root=root, datasets=datasets)
-        print("\nrun times\n\n" + markdown(runtime_rows(records)))
+        print("\nrun times\n\n" + as_markdown(runtime_rows(records)))
     if "figure1" in parts:
         measure_figure(records)
     print(f"\nwritten: {write_page(records, out)}")

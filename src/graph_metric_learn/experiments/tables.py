@@ -189,17 +189,3 @@ def shown_seconds(number: float) -> str:
     if np.isnan(number):
         return ""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def markdown(rows: Rows) -> str:
-    """A table as Markdown, the first row its header; columns with numbers are right-aligned.
-
-    >>> print(markdown([["method", "MUTAG", "features"], ["SGML", "86.3", "degree"]]))
-    | method | MUTAG | features |
-    |---|---:|---|
-    | SGML | 86.3 | degree |
-    """
-    head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
-    columns = zip(*rows[1:], strict=True)
-    sides = ["---:" if any(cell[:1] in tuple("+-0123456789") for cell in column) else "---" for column in columns]
-    return "\n".join([head, f"|{'|'.join(sides)}|", *rest])

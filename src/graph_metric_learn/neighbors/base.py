@@ -58,8 +58,8 @@ class MetricPredictor(BaseEstimator):
             from ..metrics.automatic import GraphMetric
 
             chosen = GraphMetric()
-        if not isinstance(unfrozen(chosen), BaseGraphMetric):
-            raise ValueError(
+        if not isinstance(unfrozen(chosen), BaseGraphMetric):  # bad input is a ValueError throughout
+            raise ValueError(  # noqa: TRY004
                 f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {chosen!r}"
             )
         self.metric_ = unfrozen(clone(chosen).fit(graphs, y))

@@ -17,7 +17,7 @@ from .reweighting import Reweighting
 N_NEAREST, N_ALIKE = 30, 5  # nearest graphs, and nearest further ones that should be near
 N_FOLDS = 5
 MAX_STEPS = 30
-# The k and the order of equals differ from those of leave-one-out: here all k weigh the same, and few voters are listed.
+# Unlike in leave-one-out, where equals share their votes, all k count the same here and the first of equals votes.
 _KS = (1, 3, 5, 7)
 
 
