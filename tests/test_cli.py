@@ -76,6 +76,47 @@ def test_fit_predict_and_distances(folder, model, tmp_path, capsys):
     np.testing.assert_allclose(np.load(out), matrix, atol=1e-4)
 
 
+@pytest.fixture(scope="module")
+def molecules(tmp_path_factory):
+    """Alcohols and amines with their names and a measured number, and a file that has a bad row."""
+    where = tmp_path_factory.mktemp("molecules")
+    chains = [("C" * n + end, kind) for n in range(2, 12) for end, kind in (("O", "alcohol"), ("N", "amine"))]
+    rows = [f"{text},{kind} {len(text)},{kind},{len(text) / 7:.3f}" for text, kind in chains]
+    (where / "molecules.csv").write_text("\n".join(["structure,id,class,logS", *rows]))
+    (where / "bad.csv").write_text("smiles\nCCCO\nC1CC\nCCCN\n")
+    return where
+
+
+@pytest.fixture(scope="module")
+def chemist(molecules, tmp_path_factory):
+    out = tmp_path_factory.mktemp("models") / "chemist"
+    columns = ["--smiles", "structure", "--target", "class"]
+    assert main(["fit", str(molecules / "molecules.csv"), *columns, "--out", str(out), "--neighbors", "1"]) == 0
+    return out
+
+
+def test_molecules_from_a_csv(molecules, chemist, tmp_path, capsys):
+    source = [str(molecules / "molecules.csv"), "--smiles", "structure"]
+    assert main(["predict", str(chemist), *source, "--name", "id"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert rows[0]["graph"] == "alcohol 3"
+    assert all(row["graph"].startswith(row["prediction"]) for row in rows)
+    assert main(["predict", str(chemist), *source]) == 0
+    assert "\nCCO,alcohol," in capsys.readouterr().out  # without names, the SMILES
+    assert main(["distances", str(chemist), *source, "--name", "id", "--out", str(tmp_path / "d.csv")]) == 0
+    assert (tmp_path / "d.csv").read_text().startswith("graph,alcohol 3,amine 3,")
+
+
+def test_bad_rows_of_a_csv_stop_or_are_left_out(molecules, chemist, capsys):
+    assert main(["predict", str(chemist), str(molecules / "bad.csv")]) == 2
+    assert "bad.csv, line 3 ('C1CC'): is not a valid SMILES" in capsys.readouterr().err
+    assert main(["predict", str(chemist), str(molecules / "bad.csv"), "--on-error", "skip"]) == 0
+    printed = capsys.readouterr()
+    assert [row["prediction"] for row in csv.DictReader(io.StringIO(printed.out))] == ["alcohol", "amine"]
+    assert "predict: warning: 1 of 3 rows left out: bad.csv, line 3; " in printed.err
+    assert printed.err.count("\n") == 1
+
+
 @pytest.mark.parametrize("kind", ["svc", "metric"])
 def test_other_models(folder, tmp_path, kind, capsys):
     labels = ["--labels", str(folder / "classes.csv")]
@@ -133,10 +174,19 @@ def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
             ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--neighbors", "99"],
             "n_neighbors=99",
         ),
+        (["fit", "{molecules}", "--out", "{new}", "--target", "class"], "its columns are structure, id, class, logS"),
+        (["fit", "{molecules}", "--out", "{new}", "--smiles", "structure"], "the column of a CSV with --target"),
+        (
+            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS"],
+            "numbers are not learned yet",
+        ),
+        (["fit", "{folder}", "--out", "{new}", "--target", "class"], "--target goes with a CSV of molecules"),
+        (["fit", "no/such.csv", "--out", "{new}", "--target", "class"], "cannot read no/such.csv"),
     ],
 )
-def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, tmp_path, capsys):
-    filled = [a.format(folder=folder, model=model, new=tmp_path / "new") for a in arguments]
+def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, molecules, tmp_path, capsys):
+    table = molecules / "molecules.csv"
+    filled = [a.format(folder=folder, model=model, molecules=table, new=tmp_path / "new") for a in arguments]
     assert main(filled) == 2
     error = capsys.readouterr().err
     assert words in error

@@ -20,6 +20,7 @@ _HOME = {
     "SGML": "metrics.sgml",
     "as_graphs": "graphs",
     "fit_many": "metrics.sgml.fit_many",
+    "from_smiles": "graphs.sources.smiles",
     "load": "neighbors",
     "nca": "metrics.sgml.losses",
     "nccml": "metrics.sgml.losses",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
     from .features import NodeFeatures
     from .graphs import as_graphs
+    from .graphs.sources.smiles import from_smiles
     from .metrics.automatic import GraphMetric
     from .metrics.sgml import SGML
     from .metrics.sgml.encoders import SGCN
@@ -79,6 +81,7 @@ __all__ = [
     "curve_vectors",
     "datasets",
     "fit_many",
+    "from_smiles",
     "graphs",
     "iter_distances",
     "iter_pairs",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from . import __version__
 from .experiments.settings import CLASSIFIERS, PARTS, PRESETS
 
 _SOURCE = (
-    "name of a TU dataset (MUTAG), a folder in TU format, or a folder of .graphml, .pt or .safetensors files, "
-    "one graph each"
+    "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .pt or .safetensors files, "
+    "one graph each, or a .csv or .csv.gz with a column of SMILES"
 )
 # Options of `fit --metric sgml`, with the defaults of SGML in brackets.
 _SGML: dict[str, dict[str, Any]] = {
@@ -39,13 +40,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; bad input ends with one line on stderr and exit code 2."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options) or 0
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: _say(options.command, f"warning: {message}")
+            return options.run(options) or 0
     except (ValueError, ImportError, OSError) as error:
-        print(f"graph-metric-learn {options.command}: {error}", file=sys.stderr)
+        _say(options.command, str(error))
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _say(command: str, text: str) -> None:
+    """One line on stderr."""
+    print(f"graph-metric-learn {command}: {text}", file=sys.stderr)
 
 
 # --- options ---------------------------------------------------------------------------------------------------------
@@ -73,6 +81,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def _root_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--root", type=Path, help="folder with TU datasets (NAME.zip or NAME/); else downloaded")
+
+
+def _source_options(command: argparse.ArgumentParser, *, target: bool = False) -> None:
+    """Where graphs come from, beside their name."""
+    _root_option(command)
+    add = command.add_argument_group("with a CSV of molecules").add_argument
+    add("--smiles", metavar="COLUMN", help="column of SMILES (smiles)")
+    if target:
+        add("--target", metavar="COLUMN", help="column of classes")
+    add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
+    add("--on-error", choices=["raise", "skip"], help="stop at a row that cannot be read, or leave it out (raise)")
 
 
 def _overwrite_option(command: argparse.ArgumentParser, what: str = "an earlier file") -> None:
@@ -106,7 +125,7 @@ def _fit_options(command: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="(%(default)s)")
     add("--evaluate", action="store_true", help="also print the accuracy of a shuffled 5-fold cross-validation")
     _overwrite_option(command, "an earlier model")
-    _root_option(command)
+    _source_options(command, target=True)
 
 
 def _predict_options(command: argparse.ArgumentParser) -> None:
@@ -114,7 +133,7 @@ def _predict_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("source", help=_SOURCE)
     command.add_argument("--out", type=Path, help="CSV to write (standard output)")
     _overwrite_option(command)
-    _root_option(command)
+    _source_options(command)
 
 
 def _distances_options(command: argparse.ArgumentParser) -> None:
@@ -123,7 +142,7 @@ def _distances_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--others", help="second set of graphs (columns); the same as source without it")
     command.add_argument("--out", type=Path, required=True, help="file to write, .npy or .csv")
     _overwrite_option(command)
-    _root_option(command)
+    _source_options(command)
 
 
 def _reproduce_options(command: argparse.ArgumentParser) -> None:
@@ -167,13 +186,14 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from .datasets.sources import load_source
     from .neighbors import GraphKNNClassifier, GraphSVC
 
     _check_new(options.out, options.overwrite)
-    names, graphs, y = load_source(options.source, root=options.root, labels=options.labels)
+    names, graphs, y = _graphs(options, options.source, labels=options.labels)
     if y is None:
-        raise ValueError(f"{options.source} has no class labels: give a CSV with --labels")
+        raise ValueError(
+            f"{options.source} has no class labels: give a CSV with --labels, or the column of a CSV with --target"
+        )
     metric = _metric(options, graphs)
     knn = GraphKNNClassifier(metric, n_neighbors=options.neighbors, weights=options.votes)
     svc = GraphSVC(metric, gamma=options.gamma, C=options.C)
@@ -191,6 +211,14 @@ def _fit(options: argparse.Namespace) -> None:
     print(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
     model.save(options.out, overwrite=options.overwrite)
     print(f"written: {options.out}")
+
+
+def _graphs(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:
+    """Names, graphs and classes of what was named."""
+    from .datasets.sources import Columns, load_source
+
+    given = Columns(**{column: getattr(options, column, None) for column in Columns._fields})
+    return load_source(source, root=options.root, labels=labels, columns=given)
 
 
 def _metric(options: argparse.Namespace, graphs: Any) -> Any:
@@ -228,7 +256,6 @@ def _training_line(history: Any) -> str:
 
 def _predict(options: argparse.Namespace) -> None:
     from ._core.files import write_atomic
-    from .datasets.sources import load_source
     from .neighbors import load
 
     if options.out:
@@ -236,7 +263,7 @@ def _predict(options: argparse.Namespace) -> None:
     model = load(options.model)
     if not hasattr(model, "predict"):
         raise ValueError(f"{options.model} holds a metric without a classifier: fit with --model knn or svc")
-    names, graphs, _ = load_source(options.source, root=options.root)
+    names, graphs, _ = _graphs(options, options.source)
     text = _predictions_csv(model, names, graphs)
     if options.out:
         write_atomic(options.out, text, overwrite=options.overwrite)
@@ -261,7 +288,6 @@ def _predictions_csv(model: Any, names: list[str], graphs: Any) -> str:
 
 
 def _distances(options: argparse.Namespace) -> None:
-    from .datasets.sources import load_source
     from .neighbors import load
     from .persistence.matrices import write_csv, write_npy
 
@@ -270,10 +296,10 @@ def _distances(options: argparse.Namespace) -> None:
     _check_new(options.out, options.overwrite)
     model = load(options.model)
     metric = getattr(model, "metric_", model)
-    names, graphs, _ = load_source(options.source, root=options.root)
+    names, graphs, _ = _graphs(options, options.source)
     rows, columns, column_names = metric.embed(graphs), None, names
     if options.others:
-        column_names, graphs, _ = load_source(options.others, root=options.root)
+        column_names, graphs, _ = _graphs(options, options.others)
         columns = metric.embed(graphs)
     if options.out.suffix == ".npy":
         write_npy(options.out, rows, columns)

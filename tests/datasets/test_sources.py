@@ -1,7 +1,9 @@
+import gzip
+
 import networkx as nx
 import pytest
 
-from graph_metric_learn.datasets.sources import load_source
+from graph_metric_learn.datasets.sources import Columns, load_source
 from tu_toy import TOY, write_folder, zipped
 
 
@@ -31,8 +33,8 @@ def test_a_tu_dataset_by_folder_or_by_name(tmp_path):
     (tmp_path / "zips" / "TOY.zip").write_bytes(zipped(TOY))
     for source, root in ((str(tmp_path / "TOY"), None), ("TOY", tmp_path), ("TOY", tmp_path / "zips")):
         names, graphs, y = load_source(source, root=root)
-        assert names == ["0", "1"]
-        assert y.tolist() == [4, -2]
+        assert names == ["0", "1", "2"]
+        assert y.tolist() == [4, -2, 4]
         assert graphs[0].x.tolist() == [[1, 7], [1, 7], [3, 7], [3, 7]]  # as in the file
 
 
@@ -41,3 +43,62 @@ def test_what_cannot_be_meant(tmp_path):
         load_source("no/such/folder")
     with pytest.raises(ValueError, match="--labels goes with a folder of graph files"):
         load_source(str(write_folder(tmp_path) / "TOY"), labels=tmp_path / "y.csv")
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    path = tmp_path / "molecules.csv"
+    path.write_text("id,smiles,class\nm1,CCO,a\nm2,C,b\nm3,x,b\nm4,O,b\n")
+    return path
+
+
+def test_a_csv_of_molecules(molecules):
+    with pytest.raises(ValueError, match=r"molecules.csv, line 4 \('x'\)"):
+        load_source(str(molecules))
+    with pytest.warns(UserWarning, match="1 of 4 rows left out: molecules.csv, line 4"):
+        names, graphs, y = load_source(str(molecules), columns=Columns("smiles", "class", "id", "skip"))
+    assert names == ["m1", "m2", "m4"]
+    assert [graph.num_nodes for graph in graphs] == [3, 1, 1]
+    assert y.tolist() == ["a", "b", "b"]
+    packed = molecules.with_suffix(".CSV.gz")
+    packed.write_bytes(gzip.compress(b"smiles\nCCO\n"))
+    names, _, y = load_source(str(packed))
+    assert (names, y) == (["CCO"], None)
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        (range(3), False),  # 3 classes of 30 molecules
+        ([0.0, 1.0], False),
+        ([0.5, 1.5], True),
+        (range(15), False),
+        (range(16), True),  # more than one for every two molecules
+        ([f"class {i}" for i in range(30)], False),
+    ],
+)
+def test_numbers_are_no_classes(tmp_path, values, refused):
+    rows = [f"C,{values[i % len(values)]}" for i in range(30)]
+    path = tmp_path / "numbers.csv"
+    path.write_text("\n".join(["smiles,logS", *rows]))
+    if refused:
+        with pytest.raises(
+            ValueError, match=f"logS holds {len(values)} different numbers for 30 molecules: numbers are not"
+        ):
+            load_source(str(path), columns=Columns(target="logS"))
+    else:
+        assert len(load_source(str(path), columns=Columns(target="logS"))[2]) == 30
+
+
+def test_two_molecules_of_two_classes(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("smiles,y\nC,0\nO,1\n")
+    assert load_source(str(path), columns=Columns(target="y"))[2].tolist() == [0, 1]
+
+
+def test_options_of_other_sources_are_refused(graphml, molecules):
+    for option, columns in (("smiles", Columns(smiles="s")), ("on-error", Columns(on_error="skip"))):
+        with pytest.raises(ValueError, match=f"--{option} goes with a CSV of molecules"):
+            load_source(str(graphml), columns=columns)
+    with pytest.raises(ValueError, match="--labels goes with a folder of graph files; --target names"):
+        load_source(str(molecules), labels=graphml / "y.csv")

@@ -61,7 +61,7 @@ def test_the_same_tree_has_the_same_code_a_new_one_another():
 def test_what_graphs_can_have_and_what_is_asked_for():
     given = as_graphs([nx.path_graph(3)])
     assert available_kinds(given) == ["degree", "structure", "size", "wl", "trees"]
-    with pytest.raises(ValueError, match="'labels@0', but the nodes of the graphs carry no labels"):
+    with pytest.raises(ValueError, match="'labels@0' needs labels of nodes, which the graphs do not carry"):
         NodeBlocks().fit(given, ["labels@0"])
     with pytest.raises(ValueError, match="unknown block 'wl'"):
         NodeBlocks().fit(given, ["wl"])

@@ -61,3 +61,17 @@ def test_bad_choices(rng):
         propagate(graphs, -1)
     with pytest.raises(ValueError, match="depth"):
         propagate(graphs, 1.5)
+
+
+@pytest.mark.parametrize("propagation", ["symmetric", "sum"])
+def test_weights_are_those_of_the_dense_formula(propagation, rng):
+    """A holds the weights, of mean 1 in absolute value; D sums their absolute values; signs stay."""
+    weights = np.triu(rng.normal(size=(6, 6)) * (rng.random((6, 6)) < 0.7), 1)
+    weights = weights + weights.T
+    x = rng.normal(size=(6, 2))
+    scaled = weights / np.abs(weights[weights != 0]).mean() + np.eye(6)
+    if propagation == "symmetric":
+        root = 1 / np.sqrt(np.abs(scaled).sum(1))
+        scaled = root[:, None] * scaled * root
+    found = propagate(as_graphs([(weights, x)]), 2, propagation)
+    np.testing.assert_allclose(found, scaled @ scaled @ x, rtol=1e-5, atol=1e-6)

@@ -1,6 +1,8 @@
 import networkx as nx
 import numpy as np
+import pytest
 
+from edge_graphs import edge_graph
 from graph_metric_learn.features.trees import code_vectors, wl_hashes
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import as_networkx, zoo
@@ -74,3 +76,36 @@ def test_codes_are_unit_vectors_nearly_orthogonal_and_depend_on_the_name_alone()
     assert abs(off.mean()) < 0.01
     assert 0.08 < off.std() < 0.12  # 1 / sqrt(100)
     np.testing.assert_array_equal(code_vectors(names[5:6], 100)[0], codes[5])
+
+
+def tree(graph, node, depth):
+    """The tree around a node, written out: labels of nodes and edges, out- and in-neighbours apart."""
+    label = graph.nodes[node]["element"]
+    if depth == 0:
+        return (label,)
+    below = []
+    if graph.is_directed():
+        below += [("out", d["kind"], tree(graph, v, depth - 1)) for _, v, d in graph.out_edges(node, data=True)]
+        below += [("in", d["kind"], tree(graph, u, depth - 1)) for u, _, d in graph.in_edges(node, data=True)]
+    else:
+        below += [("", d["kind"], tree(graph, v, depth - 1)) for _, v, d in graph.edges(node, data=True)]
+    return (tree(graph, node, depth - 1), tuple(sorted(map(str, below))))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_equal_trees_with_edges_have_equal_names_and_others_not(directed, parallel):
+    drawn = [edge_graph(seed, directed=directed, parallel=parallel) for seed in range(40)]
+    graphs = as_graphs(drawn, label="element", edge_label="kind", edge_weight=None)
+    names = wl_hashes(graphs, 2)
+    for depth in range(3):
+        written = [tree(graph, node, depth) for graph in drawn for node in graph]
+        pairs = set(zip(map(str, written), names[depth].tolist(), strict=True))
+        assert len(pairs) == len(set(map(str, written))) == len(set(names[depth].tolist()))
+
+
+def test_directions_alone_tell_trees_apart():
+    cycle, transitive = nx.DiGraph([(0, 1), (1, 2), (2, 0)]), nx.DiGraph([(0, 1), (1, 2), (0, 2)])
+    one, two = (wl_hashes(as_graphs([graph]), 1)[1] for graph in (cycle, transitive))
+    assert len(np.unique(one)) == 1
+    assert len(np.unique(two)) == 3

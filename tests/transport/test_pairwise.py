@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 import graph_metric_learn as gml
 from graph_metric_learn.transport import pairwise
-from graph_metric_learn.transport.engines import products, walked
+from graph_metric_learn.transport.engines import pair_by_pair as walked
+from graph_metric_learn.transport.engines import products
 from helpers import KINDS, cloud_lists, make_cloud, make_weights
 
 ONE = {"rpw": gml.rpw_distance, "pw": gml.pw_distance, "sw": gml.sw_distance}

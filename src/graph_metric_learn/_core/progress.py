@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 def progress_bar(
     progress: bool | None, desc: str | None = None, *, total: int | None, unit: str, delay: float = 0.0, **options: Any
 ) -> Any:
-    """A tqdm bar: shown, hidden, or, for None, shown on a terminal alone, after `delay` seconds and until the end."""
+    """A tqdm bar: True shows it, False hides it, None shows it on a terminal only, from `delay` seconds to the end."""
     return tqdm(
         desc=desc,
         total=total,

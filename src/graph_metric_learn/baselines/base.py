@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,11 +30,14 @@ class System:
         Names of the modules it imports beyond the package's own dependencies.
     discrete : bool
         Whether it takes features for labels, which are equal or not; attributes would all be different labels.
+    edges : bool
+        Whether it uses what edges carry; an option of those baselines whose definition knows edges, off by default.
     """
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     discrete: ClassVar[bool] = False
+    edges: bool = False
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
@@ -59,6 +63,13 @@ class System:
         if missing := cls.missing():
             raise ImportError(f"{cls.name!r} needs {', '.join(missing)}: install {EXTRA}")
 
+    def read(self, graphs: Any) -> Graphs:
+        """Graphs of any kind that `as_graphs` takes, with float32 features, and with edge data only if it is used."""
+        given = as_graphs(graphs, edges="auto" if self.edges else False)
+        if given.x is None or given.x.dtype == np.float32:
+            return given
+        return replace(given, x=given.x.astype(np.float32))
+
     @property
     def params(self) -> dict[str, Any]:
         """The parameters as given, by name."""
@@ -83,7 +94,7 @@ class DescriptorSystem(System):
         """All distances [N, N], float64. Vectors are fast: `progress`, `checkpoint` and `jobs` have no effect."""
         self.require()
         with threadpool_limits(1):  # threads slow down the decomposition of small matrices
-            vectors = np.asarray(self.describe(as_graphs(graphs)), dtype=np.float64)
+            vectors = np.asarray(self.describe(self.read(graphs)), dtype=np.float64)
         return rounding_to_zero(squareform(pdist(vectors, self.metric)))
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:

@@ -18,9 +18,15 @@ SECONDS_BETWEEN_WRITES = 30.0  # a crash loses no more work than this
 
 
 def fingerprint(system: System, graphs: Graphs) -> str:
-    """A hash of the baseline's name and parameters and of the graphs' sizes, edges and features."""
-    digest = hashlib.sha256(f"{system.name} {sorted(system.params.items())!r}".encode())
-    for array in (graphs.sizes, graphs.edges, graphs.x):
+    """A hash of the baseline's name and parameters and of the graphs' sizes, edges, features and edge data.
+
+    edges=False is left out: files that were written before there was this option hold for it.
+    """
+    params = [(name, value) for name, value in sorted(system.params.items()) if (name, value) != ("edges", False)]
+    digest = hashlib.sha256(f"{system.name} {params!r}".encode())
+    data = graphs.edge_data
+    edge_arrays = () if data is None else (data.ends, data.labels, data.x, data.weights, np.array(data.directed))
+    for array in (graphs.sizes, graphs.edges, graphs.x, *edge_arrays):
         if array is not None:
             digest.update(f"{array.shape} {array.dtype}".encode())
             digest.update(np.ascontiguousarray(array).tobytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,7 +12,15 @@ from .._core.validation import one_of
 from ..graphs import Graphs
 from ..transport.solvers.simplex import plan_of, solve, start_tree
 from .pairs import PairwiseSystem
-from .structure import adjacencies, hops, node_features, per_graph
+from .structure import (
+    adjacencies,
+    edge_lengths,
+    hops,
+    node_features,
+    path_lengths,
+    per_graph,
+    require_edge_data,
+)
 from .wl import wl_labels
 
 SOLVERS = ("lean", "pot")
@@ -27,9 +35,9 @@ class FGWInput(NamedTuple):
     rows : ndarray [n, d]
         Features or labels of the nodes.
     hops : ndarray [n, n]
-        Between the nodes, all finite.
+        Between the nodes, or lengths of shortest paths; all finite, symmetric.
     mean_squares : ndarray [n]
-        Mean squared hops of each node.
+        Their mean squares, of each node.
     """
 
     rows: np.ndarray
@@ -43,8 +51,8 @@ class FGW(PairwiseSystem):
     .. math:: \min_T \; (1-\alpha) \sum_{ij} |x_i - y_j|^2 T_{ij}
               + \alpha \sum_{ijkl} |C_{ik} - D_{jl}|^2 T_{ij} T_{kl}
 
-    over plans T between uniform weights; C and D are hops. The minimum itself is the distance, without a root, as in
-    the published kernels exp(−λ FGW).
+    over plans T between uniform weights; C and D are hops, or lengths of paths. The minimum itself is the distance,
+    without a root, as in the published kernels exp(−λ FGW).
 
     Parameters
     ----------
@@ -55,13 +63,16 @@ class FGW(PairwiseSystem):
         start, steps and stopping rule, but each linear programme starts from the solution of the one before (see
         `simplex`). Where a programme has several solutions (symmetric graphs, one-hot features), the two may take
         different ones and end in different local minima, on MUTAG for half of the pairs.
+    edges : bool
+        Whether weights are lengths of edges, not negative; C and D are then the lengths of shortest paths, both ways
+        also where edges have directions.
 
     Notes
     -----
     The problem is not convex: the distance is the local minimum reached from the uniform plan. Hence graphs that differ
     only in the order of their nodes need not be at distance 0, and the order of the two graphs can matter; the pair
-    (i, j) is solved once, for i < j. Nodes of different components are one hop farther apart than the largest number
-    of hops in the graph.
+    (i, j) is solved once, for i < j. Nodes of different components are one hop (the mean length of an edge) farther
+    apart than the largest number of hops (length of a path) in the graph.
 
     References
     ----------
@@ -78,9 +89,10 @@ class FGW(PairwiseSystem):
 
     name = "fgw"
     needs = ("ot",)
+    edge_data: ClassVar[tuple[str, ...]] = ("weights",)  # what it can use of edges
 
-    def __init__(self, *, alpha: float = 0.5, solver: str = "lean") -> None:
-        self.alpha, self.solver = alpha, solver
+    def __init__(self, *, alpha: float = 0.5, solver: str = "lean", edges: bool = False) -> None:
+        self.alpha, self.solver, self.edges = alpha, solver, edges
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
@@ -92,7 +104,10 @@ class FGW(PairwiseSystem):
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
         rows = per_graph(graphs, self._rows(graphs))
-        hops = map(finite_hops, adjacencies(graphs))
+        if self.edges:
+            require_edge_data(graphs, *self.edge_data)
+        weighted = self.edges and graphs.weights is not None
+        hops = map(finite_lengths, edge_lengths(graphs)) if weighted else map(finite_hops, adjacencies(graphs))
         return [FGWInput(x, far, (far**2).mean(1)) for x, far in zip(rows, hops, strict=True)]
 
     def pair(self, one: FGWInput, other: FGWInput) -> float:
@@ -119,17 +134,18 @@ class FGWWL(FGW):
 
     Parameters
     ----------
-    alpha, solver
-        As in :class:`FGW`.
+    alpha, solver, edges
+        As in :class:`FGW`; labels and directions of edges count in the refinement, as in :class:`WLOA`.
     depth : int
         The number of levels beyond 0. Labels of level 0 are the distinct rows of x.
     """
 
     name = "fgw-wl"
     discrete = True
+    edge_data = ("weights", "labels", "directions")
 
-    def __init__(self, *, alpha: float = 0.5, depth: int = 4, solver: str = "lean") -> None:
-        super().__init__(alpha=alpha, solver=solver)
+    def __init__(self, *, alpha: float = 0.5, depth: int = 4, solver: str = "lean", edges: bool = False) -> None:
+        super().__init__(alpha=alpha, solver=solver, edges=edges)
         self.depth = depth
 
     @classmethod
@@ -137,7 +153,7 @@ class FGWWL(FGW):
         return [{"alpha": alpha} for alpha in (0.25, 0.5, 0.75)]  # with 1, labels are ignored
 
     def _rows(self, graphs: Graphs) -> np.ndarray:
-        return wl_labels(graphs, self.depth).astype(np.float64)
+        return wl_labels(graphs, self.depth, edges=self.edges).astype(np.float64)
 
     def _feature_cost(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         return cdist(one, other, "hamming") * one.shape[1]
@@ -151,8 +167,28 @@ def finite_hops(adjacency: np.ndarray) -> np.ndarray:
            [1., 0., 2.],
            [2., 2., 0.]])
     """
-    far = hops(adjacency)
-    return np.where(np.isfinite(far), far, far[np.isfinite(far)].max() + 1)
+    return _joined(hops(adjacency), 1.0)
+
+
+def finite_lengths(lengths: np.ndarray) -> np.ndarray:
+    """Lengths of shortest paths, both ways [n, n], from those of edges.
+
+    Between components it is the largest length plus the mean length of an edge.
+
+    >>> gap = np.inf
+    >>> finite_lengths(np.array([[gap, 3.0, gap], [3.0, gap, gap], [gap, gap, gap]]))
+    array([[0., 3., 6.],
+           [3., 0., 6.],
+           [6., 6., 0.]])
+    """
+    both = np.minimum(lengths, lengths.T)
+    edges = both[np.isfinite(both)]
+    return _joined(path_lengths(both), float(edges.mean()) if len(edges) else 1.0)
+
+
+def _joined(far: np.ndarray, step: float) -> np.ndarray:
+    """The same distances [n, n]; between components, the largest finite one plus a step."""
+    return np.where(np.isfinite(far), far, far[np.isfinite(far)].max() + step)
 
 
 def fgw_minimum(cost: np.ndarray, one: FGWInput, other: FGWInput, alpha: float) -> float:

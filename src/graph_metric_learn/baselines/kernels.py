@@ -13,9 +13,19 @@ from scipy import sparse
 from .._core.progress import progress_bar
 from .._core.validation import whole_number
 from ..features.onehot import binary_columns
-from ..graphs import Graphs, as_graphs
+from ..graphs import Graphs
 from .base import KernelSystem, normalized, positive
-from .structure import adjacencies, hops, is_discrete, node_features, node_labels, per_graph
+from .structure import (
+    adjacencies,
+    edge_lengths,
+    hops,
+    is_discrete,
+    node_features,
+    node_labels,
+    path_lengths,
+    per_graph,
+    require_edge_data,
+)
 from .wl import intersections, wl_labels
 
 
@@ -31,6 +41,9 @@ class WLOA(KernelSystem):
         The number of levels beyond 0. Labels of level 0 are the distinct rows of x.
     normalize : bool
         Whether k(G, G) is scaled to 1.
+    edges : bool
+        Whether labels and directions of edges count in the refinement (see :func:`wl_labels`). One-hot edge vectors
+        are labels; other vectors and weights are not used. GraKeL's version has no such option.
 
     References
     ----------
@@ -48,8 +61,8 @@ class WLOA(KernelSystem):
     name = "wl-oa"
     discrete = True
 
-    def __init__(self, *, depth: int = 3, normalize: bool = True) -> None:
-        self.depth, self.normalize = depth, normalize
+    def __init__(self, *, depth: int = 3, normalize: bool = True, edges: bool = False) -> None:
+        self.depth, self.normalize, self.edges = depth, normalize, edges
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
@@ -57,8 +70,10 @@ class WLOA(KernelSystem):
 
     def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
         """The kernel matrix [N, N]."""
-        graphs = as_graphs(graphs)
-        kernel = intersections(graphs, wl_labels(graphs, self.depth), share=False)
+        graphs = self.read(graphs)
+        if self.edges:
+            require_edge_data(graphs, "labels", "directions")
+        kernel = intersections(graphs, wl_labels(graphs, self.depth, edges=self.edges), share=False)
         return normalized(kernel) if self.normalize else kernel
 
 
@@ -106,7 +121,7 @@ class PROPAK(KernelSystem):
         positive(width=1.0 if self.width is None else self.width)
         from grakel import Propagation, PropagationAttr
 
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         steps = self.iterations + 1
         if is_discrete(graphs):
             propagation, width, values = Propagation, 1e-5, node_labels(graphs)
@@ -129,11 +144,15 @@ class HGKSP(KernelSystem):
     Parameters
     ----------
     iterations : int
-        Number of hashes; one is used if all columns encode labels.
+        Number of hashes; one is used if there is nothing to hash: all columns encode labels.
     width : float
         Width of the bins; x should be standardised.
     seed : int
         For the hashes.
+    edges : bool
+        Whether weights are lengths of edges, not negative, and paths follow directions, as the shortest-path kernel is
+        defined. It compares lengths by equality; lengths that are not whole numbers are hashed as attributes are, in
+        units of their standard deviation, with bins of `width`. The kernel knows no labels of edges.
 
     References
     ----------
@@ -144,39 +163,55 @@ class HGKSP(KernelSystem):
     name = "hgk-sp"
     needs = ("grakel",)
 
-    def __init__(self, *, iterations: int = 20, width: float = 1.0, seed: int = 0) -> None:
-        self.iterations, self.width, self.seed = iterations, width, seed
+    def __init__(self, *, iterations: int = 20, width: float = 1.0, seed: int = 0, edges: bool = False) -> None:
+        self.iterations, self.width, self.seed, self.edges = iterations, width, seed, edges
 
     def kernel(self, graphs: Any, *, progress: bool | None = None) -> np.ndarray:
         """The kernel matrix [N, N]."""
         self.require()
-        graphs = as_graphs(graphs)
-        hashes = list(self._hashes(node_features(graphs)))
+        graphs = self.read(graphs)
+        paths, hashed = self._paths(graphs)
+        hashes = list(self._hashes(node_features(graphs), paths_hashed=hashed))
         bar = progress_bar(progress, self.name, total=len(hashes), unit="hash", iterable=hashes)
-        paths = [hops(adjacency) for adjacency in adjacencies(graphs)]
+        rng = np.random.default_rng([self.seed, 1])  # apart from the nodes', whose hashes do not depend on the paths
         total = np.zeros((len(graphs), len(graphs)))
         for labels in bar:
-            total += _shortest_path_kernel(graphs, labels, paths)
+            shift = rng.uniform(0.0, self.width)
+            bins = [np.floor((lengths + shift) / self.width) for lengths in paths] if hashed else paths
+            total += _shortest_path_kernel(graphs, labels, bins)
         return normalized(total)
+
+    def _paths(self, graphs: Graphs) -> tuple[list[np.ndarray], bool]:
+        """Lengths of shortest paths [n, n] per graph, and whether they must be hashed; if so, standardised."""
+        if not self.edges:
+            return [hops(adjacency) for adjacency in adjacencies(graphs)], False
+        require_edge_data(graphs, "weights", "directions")
+        paths = [path_lengths(lengths) for lengths in edge_lengths(graphs)]
+        finite = np.concatenate([part[np.isfinite(part) & ~np.eye(len(part), dtype=bool)] for part in paths])
+        if (finite == np.floor(finite)).all():
+            return paths, False
+        return [part / (finite.std() or 1.0) for part in paths], True
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0) -> float | None:
         """Seconds that :meth:`kernel` will take: one hash of a sample, scaled by hashes and pairs of nodes."""
         self.require()
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(1, pairs)]]
         began = time.perf_counter()
-        type(self)(iterations=1, width=self.width, seed=self.seed).kernel(some, progress=False)
-        spent = (time.perf_counter() - began) * len(list(self._hashes(node_features(some))))
+        type(self)(iterations=1, width=self.width, seed=self.seed, edges=self.edges).kernel(some, progress=False)
+        spent = (time.perf_counter() - began) * len(
+            list(self._hashes(node_features(some), paths_hashed=self._paths(some)[1]))
+        )
         return spent * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
 
-    def _hashes(self, x: np.ndarray) -> Iterable[np.ndarray]:
-        """The labels of all nodes [S], one array per iteration."""
+    def _hashes(self, x: np.ndarray, *, paths_hashed: bool) -> Iterable[np.ndarray]:
+        """The labels of all nodes [S], one array per iteration; only one if nothing is hashed."""
         whole_number("iterations", self.iterations, 1)
         positive(width=self.width)
         codes = binary_columns(x)
         numbers = x[:, ~codes]
         rng = np.random.default_rng(self.seed)
-        for _ in range(self.iterations if numbers.shape[1] else 1):
+        for _ in range(self.iterations if numbers.shape[1] or paths_hashed else 1):
             direction, shift = rng.normal(size=numbers.shape[1]), rng.uniform(0.0, self.width)
             bins = np.floor((numbers @ direction + shift) / self.width)
             rows = np.column_stack([bins, x[:, codes]])
@@ -184,7 +219,7 @@ class HGKSP(KernelSystem):
 
 
 def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, paths: list[np.ndarray]) -> np.ndarray:
-    """Common (label, label, hops) of pairs of nodes and common labels of nodes [N, N], from hops [n, n] per graph."""
+    """Common (label, label, length) of pairs of nodes and common labels of nodes [N, N]; paths: [n, n] per graph."""
     from grakel import ShortestPath
     from grakel.graph import Graph
 

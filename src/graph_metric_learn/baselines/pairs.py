@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .._core.progress import progress_bar
-from ..graphs import Graphs, as_graphs
+from ..graphs import Graphs
 from .base import SolverFailure, System, rounding_to_zero
 from .checkpoint import Checkpoint, fingerprint
 
@@ -64,7 +64,7 @@ class PairwiseSystem(System):
         SolverFailure
             If the solver warns or returns NaN or infinity for a pair, which the message names.
         """
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         if (known := self.closed_form(graphs)) is not None:
             return known
         self.require()
@@ -98,7 +98,7 @@ class PairwiseSystem(System):
             Seconds after which the sample ends early.
         """
         self.require()
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         began = time.perf_counter()
         items = self.prepare(graphs)
         preparation = time.perf_counter() - began

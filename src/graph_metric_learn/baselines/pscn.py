@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from .._core.validation import whole_number
-from ..graphs import Graphs, as_graphs
+from ..graphs import Graphs
 from .base import System, positive
 from .structure import adjacencies, hops, node_features, per_graph
 
@@ -67,7 +67,7 @@ class PSCN(System):
 
     def fit(self, graphs: Any, y: Any) -> PSCN:
         """Trains the network on graphs (anything `as_graphs` takes) and their classes y [N]."""
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         if np.shape(y) != (len(graphs),):
             raise ValueError(f"{len(graphs)} graphs and labels of shape {np.shape(y)}: give one label per graph")
         for option in ("fields", "epochs", "batch_size"):
@@ -94,7 +94,7 @@ class PSCN(System):
         """Classes [N]."""
         if not hasattr(self, "module_"):
             raise ValueError("PSCN is not fitted: call fit first")
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         if (width := node_features(graphs).shape[1]) != self.width_:
             raise ValueError(f"graphs have {width} node features, the network was trained with {self.width_}")
         with torch.no_grad():

@@ -1,14 +1,16 @@
-"""What the baselines use of a graph: features, labels, adjacency, hops, Laplacian."""
+"""What the baselines use of a graph: features, labels, adjacency, hops, lengths of paths, Laplacian."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 
+from ..features.edge_reading import EdgeReading
 from ..features.onehot import decoded
 from ..graphs import Graphs
+from ..graphs.edge_data import EdgeData
 
 
 def node_features(graphs: Graphs) -> np.ndarray:
@@ -58,6 +60,41 @@ def hops(adjacency: np.ndarray) -> np.ndarray:
            [inf, inf,  0.]])
     """
     return shortest_path(adjacency, unweighted=True, directed=False)
+
+
+def require_edge_data(graphs: Graphs, *wanted: str) -> None:
+    """A ValueError unless the edges carry one of these: "labels", "weights", "directions"."""
+    if not set(wanted) & set(EdgeReading.of(graphs).carries):
+        raise ValueError(f"edges=True, but the edges have no {' or '.join(wanted)}")
+
+
+def edge_lengths(graphs: Graphs) -> Iterator[np.ndarray]:
+    """The lengths of the edges of each graph [n, n]: their weights, 1 where there are none; infinite without an edge.
+
+    The shortest of parallel edges counts. Without directions the matrices are symmetric.
+    """
+    data = EdgeData(graphs.edges) if graphs.edge_data is None else graphs.edge_data
+    weights = np.ones(data.ends.shape[1]) if data.weights is None else data.weights
+    starts = np.searchsorted(graphs.owner[data.ends[0]], np.arange(len(graphs) + 1))
+    for g, n in enumerate(graphs.sizes):
+        arcs = slice(starts[g], starts[g + 1])
+        if (weights[arcs] < 0).any():
+            raise ValueError(f"graph {g} has a negative edge weight, which is no length of an edge")
+        lengths = np.full((n, n), np.inf)
+        tails, heads = data.ends[:, arcs] - graphs.offsets[g]
+        np.minimum.at(lengths, (tails, heads), weights[arcs])
+        yield lengths
+
+
+def path_lengths(lengths: np.ndarray) -> np.ndarray:
+    """Lengths of the shortest paths, along directions [n, n], from those of edges; infinite where there is no path.
+
+    >>> path_lengths(np.array([[np.inf, 2.0, 9.0], [np.inf, np.inf, 3.0], [np.inf, np.inf, np.inf]]))
+    array([[ 0.,  2.,  5.],
+           [inf,  0.,  3.],
+           [inf, inf,  0.]])
+    """
+    return shortest_path(csgraph_from_dense(lengths, null_value=np.inf), directed=True)
 
 
 def laplacian(adjacency: np.ndarray, *, normalized: bool) -> np.ndarray:

@@ -6,11 +6,14 @@ have comparable labels without a table.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from scipy import sparse
 
 from .._core.validation import whole_number
+from ..features.edge_reading import EdgeReading
 from ..graphs import Graphs
 from .structure import node_features, node_labels
 
@@ -20,11 +23,12 @@ def checked_depth(depth: int) -> int:
     return whole_number("depth", int(depth) if depth == int(depth) else depth, 0)
 
 
-def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
+def wl_labels(graphs: Graphs, depth: int, *, edges: bool = False) -> np.ndarray:
     """The labels of all nodes at levels 0 … depth [S, depth + 1], whole numbers, disjoint between levels.
 
     Level 0 is :func:`node_labels`; two nodes have equal labels at level h + 1 if at level h they have equal labels and
-    equal multisets of neighbours' labels.
+    equal multisets of neighbours' labels. With `edges`, of pairs of a neighbour's label and of the edge's label and
+    direction (parallel edges give several pairs).
 
     Examples
     --------
@@ -37,19 +41,48 @@ def wl_labels(graphs: Graphs, depth: int) -> np.ndarray:
            [0, 1]])
     """
     levels = [node_labels(graphs)]
+    arcs = _labelled_arcs(graphs) if edges else _plain_arcs(graphs)
     for _ in range(checked_depth(depth)):
-        levels.append(_refined(graphs, levels[-1]) + levels[-1].max() + 1)
+        levels.append(_refined(arcs, levels[-1]) + levels[-1].max() + 1)
     return np.stack(levels, axis=1)
 
 
-def _refined(graphs: Graphs, labels: np.ndarray) -> np.ndarray:
-    """The number of each node's (label, multiset of the neighbours' labels) [S], exact, without hashing."""
-    source, target = graphs.edges
-    around = labels[target][np.lexsort((labels[target], source))]  # each node's neighbours, sorted by label
-    starts = np.cumsum(graphs.degrees) - graphs.degrees
+class Arcs(NamedTuple):
+    """Nodes, their neighbours, and the labels of the edges between them, whole numbers from 0 up [A] each."""
+
+    nodes: np.ndarray
+    neighbours: np.ndarray
+    labels: np.ndarray
+
+
+def _plain_arcs(graphs: Graphs) -> Arcs:
+    nodes, neighbours = graphs.edges
+    return Arcs(nodes, neighbours, np.zeros_like(nodes))
+
+
+def _labelled_arcs(graphs: Graphs) -> Arcs:
+    """Edges with the number of their label; of directed ones, those that leave a node and those that arrive differ."""
+    data = EdgeReading.of(graphs).apply(graphs).edge_data
+    if data is None:
+        return _plain_arcs(graphs)
+    (tails, heads), labels = data.ends, np.zeros_like(data.ends[0])
+    if data.labels is not None:
+        labels = np.unique(data.labels, axis=0, return_inverse=True)[1].reshape(-1)
+    if not data.directed:
+        return Arcs(tails, heads, labels)
+    both = np.concatenate([2 * labels, 2 * labels + 1])
+    return Arcs(np.concatenate([tails, heads]), np.concatenate([heads, tails]), both)
+
+
+def _refined(arcs: Arcs, labels: np.ndarray) -> np.ndarray:
+    """The number of each node's (label, multiset of labels around it) [S], exact, without hashing."""
+    seen = arcs.labels * (labels.max() + 1) + labels[arcs.neighbours]  # the label of the edge and of its other end
+    around = seen[np.lexsort((seen, arcs.nodes))]  # each node's neighbours, sorted by label
+    degrees = np.bincount(arcs.nodes, minlength=len(labels))
+    starts = np.cumsum(degrees) - degrees
     refined, count = np.empty_like(labels), 0
-    for degree in np.unique(graphs.degrees):
-        nodes = np.flatnonzero(graphs.degrees == degree)
+    for degree in np.unique(degrees):
+        nodes = np.flatnonzero(degrees == degree)
         rows = np.column_stack([labels[nodes], around[starts[nodes, None] + np.arange(degree)]])
         distinct, number = np.unique(rows, axis=0, return_inverse=True)
         refined[nodes] = count + number.reshape(-1)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._core.validation import one_of
-from ..graphs import Graphs, as_graphs
+from ..graphs import Graphs
 from .pairs import PairwiseSystem
 from .structure import is_discrete, per_graph
 from .wasserstein import uniform_cost
@@ -98,7 +98,7 @@ class WWL(PairwiseSystem):
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
         """Seconds that all distances will take with one job and the chosen solver, from a timed random sample."""
-        graphs = as_graphs(graphs)
+        graphs = self.read(graphs)
         if not self._by_tree(graphs):
             return super().estimate_seconds(graphs, pairs=pairs, seed=seed, limit=limit)
         some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(2, pairs)]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+_EDGE_PARTS = {"edge_type": "labels", "edge_attr": "vectors", "edge_weight": "weights"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,13 +21,14 @@ class GraphDataset:
     Attributes
     ----------
     graphs : list of torch_geometric.data.Data
-        One per graph, with `edge_index` (both directions of every edge), `y` [1] and, where there are features, `x`.
+        One per graph, with `edge_index` (both directions of every edge, unless edges are directed), `y` [1] and, where
+        there are features, `x`; `edge_type` and `edge_attr` hold labels and vectors of edges, where there are any.
     y : ndarray [G]
         The class of each graph, as the source writes it.
     name : str
         What the dataset is called.
     dropped : int
-        How many graphs of the source were left out because they have fewer than 2 nodes.
+        How many graphs of the source were left out because they have too few nodes.
 
     Examples
     --------
@@ -58,17 +62,29 @@ class GraphDataset:
         parts = [f"{len(self)} graphs", f"{len(self.classes)} classes"]
         if self.graphs:
             nodes = np.mean([graph.num_nodes for graph in self.graphs])
-            edges = np.mean([graph.num_edges / 2 for graph in self.graphs])
+            edges = np.mean([_joined_pairs(graph) for graph in self.graphs])
             x = self.graphs[0].x
             parts.append(f"on average {nodes:.1f} nodes and {edges:.1f} edges")
             parts.append("no features" if x is None else f"{x.shape[1]}-dimensional features")
+            parts += [f"edge {what}" for key, what in _EDGE_PARTS.items() if key in self.graphs[0]]
         if self.dropped:
             parts.append(f"{self.dropped} too small and left out")
         return f"GraphDataset({self.name}: {', '.join(parts)})"
 
 
+def _joined_pairs(graph: Data) -> int:
+    """How many pairs of nodes are joined, in whatever direction and by however many edges."""
+    ends = np.sort(graph.edge_index.numpy(), axis=0)
+    return len(np.unique(ends[0] * graph.num_nodes + ends[1]))
+
+
 def build_graphs(
-    sizes: np.ndarray, edge_index: np.ndarray, edge_counts: np.ndarray, y: np.ndarray, **node_arrays: np.ndarray
+    sizes: np.ndarray,
+    edge_index: np.ndarray,
+    edge_counts: np.ndarray,
+    y: np.ndarray,
+    edge_arrays: Mapping[str, np.ndarray] | None = None,
+    **node_arrays: np.ndarray,
 ) -> list[Data]:
     """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
@@ -82,6 +98,8 @@ def build_graphs(
         Columns of `edge_index` of each graph.
     y : ndarray [G]
         Class labels.
+    edge_arrays : dict of ndarray [E, ...], optional
+        Attributes of the edges by name, in the order of `edge_index`.
     **node_arrays : ndarray [S, ...]
         Attributes of the nodes by name, S = sum of the sizes.
 
@@ -97,6 +115,8 @@ def build_graphs(
     edges = torch.from_numpy(edge_index).split(edge_counts.tolist(), dim=1)
     labels = torch.from_numpy(y).split(1)
     pieces = {key: torch.from_numpy(array).split(counts) for key, array in node_arrays.items()}
+    for key, array in (edge_arrays or {}).items():
+        pieces[key] = torch.from_numpy(array).split(edge_counts.tolist())
     # Copies, because a pickled view contains the whole dataset.
     return [
         Data(

@@ -1,32 +1,56 @@
-"""Graphs by what a user names on the command line: a TU dataset, a folder in TU format, a folder of graph files."""
+"""Graphs by what a user names on the command line: a TU dataset, a folder in TU format or of graph files, a CSV."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .folder import load_folder
+from .smiles import load_smiles
 from .tu import load_tu
 
 
+class Columns(NamedTuple):
+    """Which columns of a CSV of molecules to read, and what to do with rows that cannot be read."""
+
+    smiles: str | None = None  # "smiles" when None
+    target: str | None = None
+    name: str | None = None
+    on_error: str | None = None  # "raise" when None
+
+
 def load_source(
-    source: str, *, root: str | Path | None = None, labels: str | Path | None = None
+    source: str,
+    *,
+    root: str | Path | None = None,
+    labels: str | Path | None = None,
+    columns: Columns | None = None,
 ) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Names, graphs and classes (None where unknown).
 
     Parameters
     ----------
     source : str
-        The name of a TU dataset, or a folder: of TU files (then the graphs are named "0", "1", …), or of graph files as
-        `load_folder` takes them.
+        The name of a TU dataset; a folder: of TU files (then the graphs are named "0", "1", …), or of graph files as
+        `load_folder` takes them; or a CSV of molecules, `.csv` or `.csv.gz`, as `load_smiles` takes it.
     root : path, optional
         Folder that holds NAME.zip or NAME/ of a TU dataset.
     labels : path, optional
         CSV with the classes of a folder of graph files.
+    columns : Columns, optional
+        Of a CSV of molecules.
     """
     folder = Path(source)
+    columns = columns or Columns()
+    if source.lower().endswith((".csv", ".csv.gz")) and not folder.is_dir():
+        if labels is not None:
+            raise ValueError("--labels goes with a folder of graph files; --target names the column of a CSV")
+        return _load_csv(source, columns)
+    for option, value in columns._asdict().items():
+        if value is not None:
+            raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
     if folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file():
         return load_folder(folder, labels)
     if labels is not None:
@@ -38,3 +62,22 @@ def load_source(
     else:
         dataset = load_tu(source, features=None, root=root)
     return [str(i) for i in range(len(dataset))], dataset.graphs, dataset.y
+
+
+def _load_csv(source: str, columns: Columns) -> tuple[list[str], list[Any], np.ndarray | None]:
+    smiles, on_error = columns.smiles or "smiles", columns.on_error or "raise"
+    molecules = load_smiles(source, smiles, columns.target, columns.name, on_error)
+    if molecules.y is not None:
+        _check_classes(molecules.y, columns.target)
+    return molecules.names, molecules.graphs, molecules.y
+
+
+def _check_classes(y: np.ndarray, target: str | None) -> None:
+    """Refuses a target that measures something: nearly every number would be a class of its own."""
+    different = len(np.unique(y))
+    fractions = y.dtype.kind == "f" and bool((y != np.floor(y)).any())
+    if fractions or (y.dtype.kind in "if" and different > max(2, len(y) / 2)):
+        raise ValueError(
+            f"the column {target} holds {different} different numbers for {len(y)} molecules: numbers are not learned "
+            "yet, only classes; make classes of them, such as low and high"
+        )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
+from typing import Any
 
 import numpy as np
 
+from .._core.validation import whole_number
 from .base import GraphDataset, build_graphs
 from .tu_files import read_files
 from .tu_tables import Tables, parse
@@ -20,10 +23,13 @@ def load_tu(
     features: str | None = "auto",
     root: str | os.PathLike[str] | None = None,
     *,
+    edges: Any = "auto",
+    directed: Any = "auto",
+    min_nodes: int = 1,
     download: bool = True,
     progress: bool | None = None,
 ) -> GraphDataset:
-    r"""Loads a dataset of the TU collection [1]_ with node features.
+    r"""Loads a dataset of the TU collection [1]_ with node features and with what edges carry.
 
     Looks for NAME.zip or a folder NAME/ in `root`, then in the folder that the environment variable
     GRAPH_METRIC_LEARN_DATA names, then in the cache (~/.cache/graph-metric-learn/datasets). What is in none of them is
@@ -47,6 +53,15 @@ def load_tu(
         - None: the attributes as they are in the file, not standardised; no `Data.x` where there are none.
     root : path, optional
         Folder that holds NAME.zip or NAME/.
+    edges : {"auto", False}
+        False reads edges that are there or not, both ways, as the paper does; "auto" also their labels, attributes and
+        directions.
+    directed : {"auto", True, False}
+        Whether edges have a direction. "auto": if some of them, but not all, have their reverse with the same labels
+        and attributes. If every edge is listed once, it counts both ways, with a warning.
+    min_nodes : int
+        Graphs with fewer nodes are left out, before features are computed; the paper leaves out those with a single
+        node. Some files name graphs that have no node at all: these are always left out.
     download : bool
         Whether to download what is not on disk.
     progress : bool, optional
@@ -56,9 +71,11 @@ def load_tu(
     -------
     GraphDataset
         Each `Data` has `x` float32 [n, q]; `node_labels` int64 [n], or [n, L] where the file has L columns, if the
-        dataset has any; `edge_index` int64 [2, E] with both directions of every edge once and no self-loops; `y` int64
-        [1], the class as the file writes it. Isolated nodes count. Graphs with fewer than 2 nodes are left out, before
-        features are computed. Labels and attributes of edges are not read.
+        dataset has any; `edge_index` int64 [2, E] without self-loops, with both directions of every edge, unless edges
+        are directed; where the dataset has them, `edge_type` int64 [E] or [E, L], the labels of edges, and `edge_attr`
+        float32 [E, d], their attributes as they are in the file; `y` int64 [1], the class as the file writes it.
+        Isolated nodes count. An edge without labels and attributes that is listed several times counts once.
+        Attributes are float64 where a column's mean is so large against its deviation that float32 would blur it.
 
     References
     ----------
@@ -75,7 +92,7 @@ def load_tu(
     >>> files = {"A": "1, 2\n2, 1\n3, 4", "graph_indicator": "1\n1\n2\n2\n2", "graph_labels": "1\n-1"}
     >>> for what, text in files.items():
     ...     _ = (folder / f"TOY_{what}.txt").write_text(text)
-    >>> dataset = load_tu("TOY", features="degree", root=place.name)
+    >>> dataset = load_tu("TOY", features="degree", root=place.name, directed=False)
     >>> place.cleanup()
     >>> dataset
     GraphDataset(TOY: 2 graphs, 2 classes, on average 2.5 nodes and 1.0 edges, 1-dimensional features)
@@ -86,21 +103,50 @@ def load_tu(
         raise ValueError(f"{name!r} is not the name of a dataset: names are letters, digits, '_', '.' and '-'")
     if features not in FEATURES:
         raise ValueError(f"unknown features {features!r}: choose one of {', '.join(map(repr, FEATURES))}")
-    tables = parse(name, read_files(name, root, download=download, progress=progress))
-    arrays = {}
+    if edges not in (False, "auto") or directed not in (True, False, "auto"):
+        what = f"directed={directed!r}" if edges in (False, "auto") else f"edges={edges!r}"
+        raise ValueError(f'unknown {what}: edges is "auto" or False, directed is "auto", True or False')
+    whole_number("min_nodes", min_nodes, 1)
+    texts = read_files(name, root, download=download, progress=progress)
+    tables = parse(name, texts, edge_data=edges == "auto", directed=directed, min_nodes=min_nodes)
+    if tables.listed_once and edges == directed == "auto":
+        warnings.warn(
+            f"{name}_A.txt lists every edge in one direction only, and it is read as undirected: pass directed=True if "
+            "the direction means something, directed=False to say that it does not",
+            stacklevel=2,
+        )
+    arrays, edge_arrays = {}, {}
     x = _features(name, tables, features)
     if x is not None:
         arrays["x"] = x
     if tables.labels is not None:
-        arrays["node_labels"] = tables.labels[:, 0] if tables.labels.shape[1] == 1 else tables.labels
-    graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, **arrays)
+        arrays["node_labels"] = _narrow(tables.labels)
+    if tables.edge_labels is not None:
+        edge_arrays["edge_type"] = _narrow(tables.edge_labels)
+    if tables.edge_attributes is not None:
+        edge_arrays["edge_attr"] = _as_floats(tables.edge_attributes)
+    graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, **arrays)
     return GraphDataset(graphs, tables.y, name, tables.dropped)
+
+
+def _narrow(labels: np.ndarray) -> np.ndarray:
+    """A single column [S, 1] as [S]; several stay [S, L]."""
+    return labels[:, 0] if labels.shape[1] == 1 else labels
+
+
+def _as_floats(columns: np.ndarray) -> np.ndarray:
+    """Numbers [S, d] as float32, or as float64 if rounding would blur a column: by more than 1e-4 of its deviation."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = columns.astype(np.float32)
+        blurred = np.abs(single - columns).max(axis=0, initial=0.0) > 1e-4 * columns.std(axis=0)
+        varies = np.ptp(columns, axis=0) > 0 if len(columns) else False
+    return columns if (blurred & varies).any() else single
 
 
 def _features(name: str, tables: Tables, features: str | None) -> np.ndarray | None:
     """Node features float32 [S, q], as `load_tu` describes them; None if there are none."""
     if features is None:
-        return None if tables.attributes is None else tables.attributes.astype(np.float32)
+        return None if tables.attributes is None else _as_floats(tables.attributes)
     has = {"labels": tables.labels is not None, "attributes": tables.attributes is not None}
     if features == "auto":
         found = [what for what in has if has[what]]

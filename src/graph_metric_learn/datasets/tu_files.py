@@ -14,7 +14,9 @@ from .download import NotFoundError, fetch
 
 FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets"
-FILE_KINDS = ("A", "graph_indicator", "graph_labels", "node_labels", "node_attributes")
+FILE_KINDS = (
+    "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes",
+)  # fmt: skip
 
 Texts = dict[str, bytes]  # the contents of NAME_KIND.txt by kind
 

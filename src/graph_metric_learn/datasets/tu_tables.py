@@ -8,22 +8,28 @@ from typing import Any
 
 import numpy as np
 
+from ..graphs.arcs import UNKNOWN, Listed, combine
 from .tu_files import Texts
 
 
 @dataclass(frozen=True)
 class Tables:
-    """All graphs with at least 2 nodes, one after the other: G graphs, S nodes, E directed edges.
+    """All graphs that are large enough, one after the other: G graphs, S nodes, E directed edges.
 
     Attributes
     ----------
     sizes : ndarray [G]
         Nodes of each graph.
     edge_index : ndarray [2, E]
-        Both directions of every edge once, no self-loops; nodes are numbered from 0 within each graph.
+        No self-loops; nodes are numbered from 0 within each graph. Undirected edges stand there in both directions.
     edge_counts : ndarray [G]
         Columns of `edge_index` of each graph.
+    edge_labels : ndarray [E, L] or None
+    edge_attributes : ndarray [E, d] or None
+    listed_once : bool
+        Whether no edge was listed in both directions; all of them count both ways then.
     degrees : ndarray [S]
+        Neighbours of each node, in whatever direction.
     labels : ndarray [S, L] or None
         Node labels.
     attributes : ndarray [S, d] or None
@@ -31,12 +37,15 @@ class Tables:
     y : ndarray [G]
         Classes.
     dropped : int
-        How many graphs have fewer than 2 nodes.
+        How many graphs have too few nodes.
     """
 
     sizes: np.ndarray
     edge_index: np.ndarray
     edge_counts: np.ndarray
+    edge_labels: np.ndarray | None
+    edge_attributes: np.ndarray | None
+    listed_once: bool
     degrees: np.ndarray
     labels: np.ndarray | None
     attributes: np.ndarray | None
@@ -44,50 +53,82 @@ class Tables:
     dropped: int
 
 
-def parse(name: str, texts: Texts) -> Tables:
-    """The arrays of a dataset, or a `ValueError` that names the file and the line."""
+def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "auto", min_nodes: int = 1) -> Tables:
+    """The arrays of a dataset, or a `ValueError` that names the file and the line.
+
+    Parameters
+    ----------
+    name : str
+        Of the dataset.
+    texts : dict of bytes
+        The files.
+    edge_data : bool
+        Whether to read labels, attributes and directions of edges.
+    directed : {"auto", True, False}
+        As `as_graphs` takes it.
+    min_nodes : int
+        Graphs with fewer nodes are left out.
+    """
     y = _table(name, texts, "graph_labels", columns=1)[:, 0]
     graph = _table(name, texts, "graph_indicator", columns=1)[:, 0] - 1
     edges = _table(name, texts, "A", columns=2) - 1
-    labels = _table(name, texts, "node_labels") if "node_labels" in texts else None
-    attributes = _table(name, texts, "node_attributes", dtype=np.float64) if "node_attributes" in texts else None
-    n = len(graph)
-    for kind, table in (("node_labels", labels), ("node_attributes", attributes)):
-        if table is not None and len(table) != n:
-            raise ValueError(
-                f"{name}_{kind}.txt has {len(table)} lines for the {n} nodes of {name}_graph_indicator.txt"
-            )
+    n, e = len(graph), len(edges)
+    labels = _rows(name, texts, "node_labels", n)
+    attributes = _rows(name, texts, "node_attributes", n)
+    edge_labels = _rows(name, texts, "edge_labels", e) if edge_data else None
+    edge_attributes = _rows(name, texts, "edge_attributes", e) if edge_data else None
     _check_lines(name, "graph_indicator", (graph < 0) | (graph >= len(y)), f"names none of the {len(y)} graphs")
     _check_lines(name, "A", ((edges < 0) | (edges >= n)).any(axis=1), f"joins a node that is none of the {n} nodes")
     _check_lines(name, "A", (np.diff(graph[edges]) != 0).any(axis=1), "joins nodes of different graphs")
 
     sizes = np.bincount(graph, minlength=len(y))
-    kept = sizes >= 2
+    kept = sizes >= max(min_nodes, 1)
     if not kept.any():
-        raise ValueError(f"{name} has no graph with at least 2 nodes")
+        raise ValueError(f"{name} has no graph with at least {max(min_nodes, 1)} nodes")
     # Nodes in the order of their graphs (most files have them so already), without those of graphs that are dropped.
     order = np.argsort(graph, kind="stable")
     order = order[kept[graph[order]]]
     number = np.zeros(n, dtype=np.int64)
     number[order] = np.arange(len(order))
 
-    # Dropped graphs have no edges but self-loops, so no edge points to a dropped node.
-    u, v = number[edges[edges[:, 0] != edges[:, 1]]].T
-    both = np.unique(np.concatenate([u * n + v, v * n + u]))
-    u, v = np.divmod(both, n)
+    there = kept[graph[edges[:, 0]]]
+    listed = Listed(
+        number[edges[there]].T,
+        np.full(int(there.sum()), UNKNOWN),
+        None if edge_labels is None else edge_labels[there],
+        None if edge_attributes is None else edge_attributes[there],
+    )
+    neighbours, data, listed_once = combine(listed, len(order), directed if edge_data else False)
+    ends = neighbours if data is None else data.ends
     sizes = sizes[kept]
     owner = np.repeat(np.arange(len(sizes)), sizes)
     starts = np.cumsum(sizes) - sizes
     return Tables(
         sizes=sizes,
-        edge_index=np.stack([u, v]) - starts[owner[u]],
-        edge_counts=np.bincount(owner[u], minlength=len(sizes)),
-        degrees=np.bincount(u, minlength=len(order)),
+        edge_index=ends - starts[owner[ends[0]]],
+        edge_counts=np.bincount(owner[ends[0]], minlength=len(sizes)),
+        edge_labels=None if data is None else data.labels,
+        edge_attributes=None if data is None else data.x,
+        listed_once=listed_once,
+        degrees=np.bincount(neighbours[0], minlength=len(order)),
         labels=None if labels is None else labels[order],
         attributes=None if attributes is None else attributes[order],
         y=y[kept],
         dropped=int(np.sum(~kept)),
     )
+
+
+def _rows(name: str, texts: Texts, kind: str, count: int) -> np.ndarray | None:
+    """Labels or attributes of all nodes or all edges [count, columns]; None without such a file."""
+    if kind not in texts:
+        return None
+    table = _table(name, texts, kind, dtype=np.float64 if kind.endswith("attributes") else np.int64)
+    if len(table) != count:
+        unit, file = ("nodes", "graph_indicator") if kind.startswith("node") else ("edges", "A")
+        advice = ": load with edges=False to do without" if unit == "edges" else ""
+        lines = f"{len(table)} lines for the {count} {unit}"
+        raise ValueError(f"{name}_{kind}.txt has {lines} of {name}_{file}.txt{advice}")
+    return table
 
 
 def _table(name: str, texts: Texts, kind: str, *, columns: int | None = None, dtype: type = np.int64) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Embeddings: clouds of points become vectors, and the distance of two clouds is the length between their vectors.
+"""Embeddings: clouds of points become vectors, and the distance of two clouds is that of their vectors.
 
 Embeddings of points in space have one form. A cloud fills S slots: slot s takes point i with share w[s, i], the shares
 of a slot add up to 1, and each point's shares to S / n. The vector lists the means of the slots, Σ_i w[s, i] x_i,
@@ -25,8 +25,8 @@ _N_POINTS = 3000  # points that an embedding is fitted to, at most
 class Embedding:
     """What all embeddings share. Each is fitted to the points of many clouds, without labels, and then takes any cloud.
 
-    A new one is a subclass in the registry, ``@EMBEDDINGS.register("name")``: it needs a `name` in words, and `shares`
-    or `vectors` and `compare`. Options of its constructor are kept as attributes of the same name.
+    A new one is a subclass in the registry, ``@EMBEDDINGS.register("name")``: it needs a `name` in words, and either
+    `shares`, or `vectors` (and `compare`, if distances are to be explained). Options of its constructor are kept as attributes of the same name.
     """
 
     name: ClassVar[str]
@@ -38,7 +38,7 @@ class Embedding:
 
     def shares(self, x: np.ndarray) -> np.ndarray:
         """How much of each slot each point of a cloud [n, q] has [slots, n]; rows add up to 1."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no shares or compare: distances cannot be explained")
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Vectors of clouds with equal masses.

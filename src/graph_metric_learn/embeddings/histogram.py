@@ -29,7 +29,7 @@ class Histogram(Embedding):
         return np.sqrt((members @ points).toarray()).astype(np.float32)[:, None, :]
 
     def compare(self, x: Any, z: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Points are compared with those in the same column, as far as masses reach; the rest with the whole rest."""
+        """Mass is matched within each column first; what is left over is spread over all points with mass left."""
         n, m = x.shape[0], z.shape[0]
         mass, mass_z = np.asarray(x.sum(0)) / n, np.asarray(z.sum(0)) / m
         adds = weights * (np.sqrt(mass) - np.sqrt(mass_z)) ** 2

@@ -32,19 +32,36 @@ class Block:
     scaling : {"together", "apart", "none"}
         Whether columns are centred and share one scale, or have one each (columns of different units), or stay as they
         are (sparse columns of 0 and 1).
+    makes_columns : bool
+        Whether rows are sparse columns of 0 and 1, for histograms, and not points in space.
     embeddings : tuple of str or None
-        The only embeddings that make sense; None for all that take such points.
+        Embeddings that are tried where every block of a set has such a list; None for all that take such points.
+    reads_labels : bool
+        Whether new graphs must carry labels of the kind that was fitted.
+    cloud : {"nodes", "edges"}
+        Whether rows describe nodes or edges.
+    needs_edges : bool
+        Whether it sees what edges carry, also without the view "edges".
     """
 
     scaling: ClassVar[str] = "together"
+    makes_columns: ClassVar[bool] = False
     embeddings: ClassVar[tuple[str, ...] | None] = None
+    reads_labels: ClassVar[bool] = False
+    cloud: ClassVar[str] = "nodes"
+    needs_edges: ClassVar[bool] = False
 
     def __init__(self, options: BlockOptions) -> None:
         self.options = options
 
     @classmethod
-    def available(cls, graphs: Graphs) -> bool:
-        """Whether these graphs can be described so."""
+    def lacks(cls, graphs: Graphs) -> str | None:
+        """What these graphs would have to carry to be described so, in words; None where nothing is missing."""
+        return None
+
+    @classmethod
+    def worth_trying(cls, graphs: Graphs) -> bool:
+        """Whether `GraphMetric` tries it on such graphs, if they lack nothing."""
         return True
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Block:
@@ -63,7 +80,7 @@ class Block:
         return {}, {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """The way back."""
+        """Restores what `state` returned."""
 
 
 class SmoothBlock(Block):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -11,14 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
+from .around import Around
 from .base import BLOCKS, Block, BlockOptions, SmoothBlock
 from .carried import Attributes, Labels
 from .degree import Degree
+from .edge_cloud import EdgeEnds, EdgeOwn, edge_rows
 from .size import Size
+from .strength import Strength
 from .structure import Structure
 from .trees import TreeCodes, Trees
+from .views import VIEWS, seen
 
-__all__ = ["BLOCKS", "Block", "NodeBlocks", "SmoothBlock", "available_kinds", "parse_name"]
+__all__ = ["BLOCKS", "Block", "BlockName", "NodeBlocks", "SmoothBlock", "available_kinds", "cloud_of", "parse_name"]
 
 # In the order in which they are listed and computed.
 BLOCKS.update(
@@ -30,19 +34,41 @@ BLOCKS.update(
         "size": Size,
         "wl": TreeCodes,
         "trees": Trees,
+        "around": Around,
+        "strength": Strength,
+        "edge": EdgeOwn,
+        "ends": EdgeEnds,
     }
 )
+BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies
+
+
+class BlockName(NamedTuple):
+    """What the name of a block says, such as "trees+edges@2"."""
+
+    kind: str
+    views: tuple[str, ...]
+    level: int
+
+    @property
+    def source(self) -> str:
+        """The name without its level: blocks that are computed together."""
+        return "+".join([self.kind, *self.views])
 
 
 class NodeBlocks(BaseEstimator):
     """Blocks of node features by name, each centred and scaled to a mean squared norm of 1 over nodes seen in `fit`.
 
-    A name is a kind (a key of `BLOCKS`) and a level. "attributes@0", "labels@2", "degree@1", "structure@0" (see
-    :func:`local_structure`) and "size@0" (see :func:`graph_size`) are features smoothed over that many hops. "wl@3" and
-    "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman label of level 3 names: "wl" has
-    a vector for each tree, the same for equal ones, nearly orthogonal for different ones; "trees" has one column out of
-    many, as a sparse array of 0 and 1, neither centred nor scaled.
+    A name is a kind (a key of `BLOCKS`), views (keys of `VIEWS`, if any), and a level. "attributes@0", "labels@2",
+    "degree@1", "structure@0" (see :func:`local_structure`) and "size@0" (see :func:`graph_size`) are features smoothed
+    over that many hops. "wl@3" and "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman
+    label of level 3 names: "wl" has a vector for each tree, the same for equal ones, nearly orthogonal for different
+    ones; "trees" has one column out of many, as a sparse array of 0 and 1, neither centred nor scaled.
+
+    "wl+edges@3" sees labels and directions of edges, "attributes+edges@1" their weights; "wl+first@3" sees only the
+    first of several labels. "around@0" and "strength@0" are what edges carry around a node (see :func:`edge_sums`,
+    :func:`node_strength`); "edge@0" and "ends@1" describe edges themselves, and have a row for each of them.
 
     Parameters
     ----------
@@ -52,11 +78,11 @@ class NodeBlocks(BaseEstimator):
     Attributes
     ----------
     kinds_ : list of str
-        What the fitted graphs can have: all kinds, but "attributes" and "labels" only where nodes carry them.
+        What the fitted graphs can have: all kinds, but those of what nodes and edges carry only where they carry it.
     blocks_ : dict of Block
         The fitted kinds that are in use.
     centres_, scales_ : dict of ndarray [q]
-        Of the named blocks; columns of attributes, structure and size are scaled one by one.
+        Of the named blocks.
 
     Examples
     --------
@@ -76,25 +102,29 @@ class NodeBlocks(BaseEstimator):
         """
         given = as_graphs(graphs)
         self.kinds_ = available_kinds(given)
-        used = dict.fromkeys(parse_name(name)[0] for name in names)
+        used = {parse_name(name).source: parse_name(name) for name in names}
         for name in names:
-            kind, _ = parse_name(name)
-            if (kind == "attributes" and given.x is None) or (kind == "labels" and given.labels is None):
-                raise ValueError(f"block {name!r}, but the nodes of the graphs carry no {kind}")
+            lacking = BLOCKS[parse_name(name).kind].lacks(given)
+            if lacking is not None:
+                raise ValueError(f"block {name!r} needs {lacking}, which the graphs do not carry")
         self.names_ = list(names)
         self.label_kind_ = _label_kind(given)
-        seen = given if sample is None else given[sample]
-        self.blocks_ = {kind: BLOCKS[kind](self._options()).fit(given, seen) for kind in used}
+        some = given if sample is None else given[sample]
+        self.blocks_ = {
+            source: BLOCKS[name.kind](self._options()).fit(seen(given, name.views), seen(some, name.views))
+            for source, name in used.items()
+        }
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
-        for name, block in zip(self.names_, self._raw(seen), strict=True):
-            scaling = BLOCKS[parse_name(name)[0]].scaling
+        for name, block in zip(self.names_, self._raw(some), strict=True):
+            scaling = BLOCKS[parse_name(name).kind].scaling
             if scaling != "none":
+                block = _with_points(block)
                 self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
                 spread = np.asarray(np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64))
                 if scaling == "together":
                     spread[:] = spread.mean()
-                varies = spread > _CONSTANT  # what never varies says nothing
+                varies = spread > _CONSTANT  # constant columns get scale 0
                 self.scales_[name] = np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum()))
                 self.scales_[name] = self.scales_[name].astype(np.float32)
         return self
@@ -103,12 +133,24 @@ class NodeBlocks(BaseEstimator):
         """The blocks [S, q], float32, in the order of the names."""
         check_is_fitted(self, "names_")
         given = as_graphs(graphs)
-        if _label_kind(given) != self.label_kind_ and {"wl", "trees"} & self.blocks_.keys():
+        if _label_kind(given) != self.label_kind_ and any(block.reads_labels for block in self.blocks_.values()):
             raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
         return [
-            (block - self.centres_[name]) * self.scales_[name] if name in self.centres_ else block
+            self._scaled(name, block) if name in self.centres_ else block
             for name, block in zip(self.names_, self._raw(given), strict=True)
         ]
+
+    def sizes(self, graphs: Graphs) -> dict[str, np.ndarray]:
+        """How many points each graph has [G], in the cloud of its nodes and, if a block needs it, of its edges."""
+        sizes = {"nodes": graphs.sizes}
+        if any(block.cloud == "edges" for block in self.blocks_.values()):
+            sizes["edges"] = edge_rows(graphs)[1]
+        return sizes
+
+    def _scaled(self, name: str, block: np.ndarray) -> np.ndarray:
+        """A block centred and scaled; the one point of a graph without edges becomes the mean."""
+        scaled = (block - self.centres_[name]) * self.scales_[name]
+        return scaled if BLOCKS[parse_name(name).kind].cloud == "nodes" else np.nan_to_num(scaled, copy=False)
 
     def _options(self) -> BlockOptions:
         return BlockOptions(self.code_size, self.n_columns)
@@ -116,20 +158,21 @@ class NodeBlocks(BaseEstimator):
     def _raw(self, given: Graphs) -> list[Any]:
         """The blocks before centring and scaling."""
         parsed = [parse_name(name) for name in self.names_]
-        shared: dict[str, Any] = {}
+        shared: dict[tuple[str, ...], dict[str, Any]] = {}
         found: dict[tuple[str, int], Any] = {}
-        for kind, block in self.blocks_.items():
-            levels = sorted({level for other, level in parsed if other == kind})
-            at_levels = block.at_levels(given, levels, shared)
-            found |= {(kind, level): values for level, values in zip(levels, at_levels, strict=True)}
-        return [found[place] for place in parsed]
+        for source, block in self.blocks_.items():
+            views = next(name.views for name in parsed if name.source == source)
+            levels = sorted({name.level for name in parsed if name.source == source})
+            at_levels = block.at_levels(seen(given, views), levels, shared.setdefault(views, {}))
+            found |= {(source, level): values for level, values in zip(levels, at_levels, strict=True)}
+        return [found[name.source, name.level] for name in parsed]
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
         """The same transformer for some of its blocks."""
         fewer = clone(self)
         fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
-        used = {parse_name(name)[0] for name in names}
-        fewer.blocks_ = {kind: block for kind, block in self.blocks_.items() if kind in used}
+        used = {parse_name(name).source for name in names}
+        fewer.blocks_ = {source: block for source, block in self.blocks_.items() if source in used}
         fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}
         fewer.scales_ = {name: self.scales_[name] for name in names if name in self.scales_}
         return fewer
@@ -143,10 +186,10 @@ class NodeBlocks(BaseEstimator):
         }  # fmt: skip
         arrays = {f"centre {name}": value for name, value in self.centres_.items()}
         arrays |= {f"scale {name}": value for name, value in self.scales_.items()}
-        for kind, block in self.blocks_.items():
+        for source, block in self.blocks_.items():
             state, own = block.state()
-            config["features"] |= {kind: state} if state else {}
-            arrays |= {f"{what} {kind}": value for what, value in own.items()}
+            config["features"] |= {source: state} if state else {}
+            arrays |= {f"{what} {source}": value for what, value in own.items()}
         return config, arrays
 
     @classmethod
@@ -160,28 +203,51 @@ class NodeBlocks(BaseEstimator):
             {name: arrays[f"{what} {name}"] for name in blocks.names_ if f"{what} {name}" in arrays}
             for what in ("centre", "scale")
         )
-        for kind in dict.fromkeys(parse_name(name)[0] for name in blocks.names_):
-            block = blocks.blocks_[kind] = BLOCKS[kind](blocks._options())
-            own = {name.removesuffix(f" {kind}"): value for name, value in arrays.items() if name.endswith(f" {kind}")}
-            block.set_state(config["features"].get(kind, {}), own)
+        for source, parsed in {parse_name(name).source: parse_name(name) for name in blocks.names_}.items():
+            block = blocks.blocks_[source] = BLOCKS[parsed.kind](blocks._options())
+            own = {
+                name.removesuffix(f" {source}"): value for name, value in arrays.items() if name.endswith(f" {source}")
+            }
+            block.set_state(config["features"].get(source, {}), own)
         return blocks
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
     """Kinds of blocks that these graphs can have."""
-    return [kind for kind, block in BLOCKS.items() if block.available(graphs)]
+    return [kind for kind, block in BLOCKS.items() if block.lacks(graphs) is None and block.worth_trying(graphs)]
 
 
-def parse_name(name: str) -> tuple[str, int]:
-    """Kind and level of a named block.
+def parse_name(name: str) -> BlockName:
+    """Kind, views and level of a named block.
 
     >>> parse_name("wl@2")
-    ('wl', 2)
+    BlockName(kind='wl', views=(), level=2)
+    >>> parse_name("trees+first+edges@1").source
+    'trees+edges+first'
     """
-    kind, _, level = name.partition("@")
+    source, _, level = name.partition("@")
+    kind, *views = source.split("+")
     if kind not in BLOCKS or not level.isdigit():
         raise ValueError(f"unknown block {name!r}: use one of {', '.join(BLOCKS)} with @ and a number, as in 'wl@2'")
-    return kind, int(level)
+    if not set(views) <= set(VIEWS):
+        raise ValueError(f"unknown view in {name!r}: use some of {', '.join(VIEWS)}, as in 'wl+edges@2'")
+    if BLOCKS[kind].needs_edges:
+        views.append("edges")
+    return BlockName(kind, tuple(sorted(set(views))), int(level))
+
+
+def cloud_of(names: Sequence[str]) -> str:
+    """Of what the named blocks are: "nodes" or "edges"."""
+    clouds = {BLOCKS[parse_name(name).kind].cloud for name in names}
+    if len(clouds) > 1:
+        raise ValueError(f"blocks of nodes and blocks of edges cannot be mixed: {', '.join(names)}")
+    return clouds.pop()
+
+
+def _with_points(block: np.ndarray) -> np.ndarray:
+    """Rows [S, q] without those that stand for a graph without edges."""
+    empty = np.isnan(block[:, :1]).any(1) if block.shape[1] else np.zeros(len(block), dtype=bool)
+    return block[~empty] if empty.any() and not empty.all() else np.nan_to_num(block) if empty.any() else block
 
 
 def _label_kind(graphs: Graphs) -> str:

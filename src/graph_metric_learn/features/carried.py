@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.linear import principal_axes
+from .._core.linear import MAX_COLUMNS, principal_components
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 from .node_features import NodeFeatures
 
-MAX_COLUMNS = 96  # more of them are reduced to principal components
 _MAX_LABELS = 256  # with more different labels, one column for each is left to the codes of trees
 
 
@@ -43,8 +42,8 @@ class Attributes(_Carried):
     basis: np.ndarray | None = None  # [q, 96]
 
     @classmethod
-    def available(cls, graphs: Graphs) -> bool:
-        return graphs.x is not None
+    def lacks(cls, graphs: Graphs) -> str | None:
+        return "attributes of nodes" if graphs.x is None else None
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Attributes:
         super().fit(graphs, sample)
@@ -71,17 +70,15 @@ class Labels(_Carried):
     kind = "labels"
 
     @classmethod
-    def available(cls, graphs: Graphs) -> bool:
+    def lacks(cls, graphs: Graphs) -> str | None:
+        return "labels of nodes" if graphs.labels is None else None
+
+    @classmethod
+    def worth_trying(cls, graphs: Graphs) -> bool:
         return graphs.labels is not None and sum(len(np.unique(c)) for c in graphs.labels.T) <= _MAX_LABELS
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Labels:
         super().fit(graphs, sample)
         assert graphs.labels is not None
-        self.features.label_values_ = [np.unique(column) for column in graphs.labels.T]  # no gaps
+        self.features.label_values_ = [np.unique(column) for column in graphs.labels.T]  # only labels that occur
         return self
-
-
-def principal_components(centred: np.ndarray) -> np.ndarray:
-    """A map [q, 96], float32, onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
-    _, axes = principal_axes(centred.T @ centred)
-    return np.ascontiguousarray(axes[:, :MAX_COLUMNS], dtype=np.float32)

@@ -7,7 +7,8 @@ import numpy as np
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 
-_EXACT_DEGREES = 32  # larger ones share columns, each for degrees up to a quarter larger
+_EXACT_DEGREES = 32  # larger degrees share geometric bins of ratio 1.25
+_BINS = 48  # of larger degrees; they reach a million
 
 
 class Degree(SmoothBlock):
@@ -25,6 +26,6 @@ def degree_columns(degrees: np.ndarray) -> np.ndarray:
     """
     large = _EXACT_DEGREES + np.ceil(np.log(np.maximum(degrees, 1) / _EXACT_DEGREES) / np.log(1.25))
     column = np.where(degrees <= _EXACT_DEGREES, degrees, large).astype(int)
-    columns = np.zeros((len(degrees), _EXACT_DEGREES + 48), dtype=np.float32)
+    columns = np.zeros((len(degrees), _EXACT_DEGREES + _BINS), dtype=np.float32)
     columns[np.arange(len(degrees)), np.minimum(column, columns.shape[1] - 1)] = 1.0
     return columns

@@ -15,6 +15,9 @@ from ..graphs.convert import as_graphs
 FEATURE_KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
 
 
+_ROUNDING = 1e-12  # deviation of a constant column, relative to its largest value
+
+
 class NodeFeatures(TransformerMixin, BaseEstimator):
     """Makes the feature matrix of graphs.
 
@@ -80,7 +83,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
             assert given.x is not None
             self.mean_ = given.x.mean(0, dtype=np.float64)
             spread = given.x.std(0, dtype=np.float64)
-            constant = spread <= 1e-12 * np.maximum(1.0, np.abs(self.mean_))
+            constant = spread <= _ROUNDING * np.abs(given.x).max(0)
             self.scale_ = np.where(constant, np.inf, spread)
         if self.kind_ in ("labels", "fuse"):
             assert given.labels is not None
@@ -95,7 +98,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         given = as_graphs(graphs)
         self._require(given)
         if self.kind_ == "x":
-            return given
+            assert given.x is not None
+            return given if given.x.dtype == np.float32 else replace(given, x=given.x.astype(np.float32))
         if self.kind_ == "degree":
             return replace(given, x=_one_hot(np.minimum(given.degrees, self.max_degree_) - 1, self.max_degree_))
         blocks = []

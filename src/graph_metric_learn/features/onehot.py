@@ -13,7 +13,7 @@ from .trees import wl_hashes
 def code_columns(graphs: Graphs) -> np.ndarray:
     """Which columns of x are a one-hot code of labels [q], as PyG keeps them: 0 and 1 alone, at most one 1 in a row.
 
-    None where they never vary, and none where nodes carry labels that do not tell what the columns say.
+    No column if the code is constant, or if the labels that nodes carry do not determine it.
     """
     if graphs.x is None:
         return np.zeros(0, dtype=bool)

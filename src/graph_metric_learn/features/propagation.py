@@ -23,7 +23,8 @@ def propagate(graphs: Graphs, depth: int, propagation: str = "symmetric") -> np.
     depth : int
         The number of hops r >= 0.
     propagation : {"symmetric", "sum"}
-        Ã = D^-1/2 (A + I) D^-1/2 with D the degrees of A + I; or plain A + I.
+        Ã = D^-1/2 (A + I) D^-1/2 with D the degrees of A + I; or plain A + I. Where edges have weights, A holds them
+        (`Graphs.weights`), and D their absolute values, summed.
 
     Examples
     --------
@@ -47,11 +48,17 @@ def _mixed(graphs: Graphs, depth: int, propagation: str, first: int) -> np.ndarr
     if depth != int(depth) or depth < 0:
         raise ValueError(f"depth must be a whole number >= 0, got {depth!r}")
     assert graphs.x is not None
-    root = np.ones(len(graphs.x)) if propagation == "sum" else 1.0 / np.sqrt(graphs.degrees + 1.0)
+    weights = graphs.weights
+    degrees = graphs.degrees if weights is None else np.asarray(abs(weights).sum(1))
+    root = np.ones(len(graphs.x)) if propagation == "sum" else 1.0 / np.sqrt(degrees + 1.0)
     result = np.empty((int(depth) + 1 - int(first), *graphs.x.shape), dtype=np.float32)
     room = np.empty((2, graphs.sizes.max(initial=0), graphs.x.shape[1]))
-    edges = graphs.adjacency
-    _mix(graphs.offsets, edges.indptr, edges.indices, root, graphs.x, int(depth), room, result)
+    if weights is None:
+        edges = graphs.adjacency
+        _mix(graphs.offsets, edges.indptr, edges.indices, root, graphs.x, int(depth), room, result)
+    else:
+        arrays = weights.indptr, weights.indices, weights.data
+        _mix_weighted(graphs.offsets, *arrays, root, graphs.x, int(depth), room, result)
     return result
 
 
@@ -78,6 +85,34 @@ def _mix(graphs, starts, neighbours, root, x, depth, room, result):
                         j = neighbours[e]
                         for c in range(q):
                             after[i - begin, c] += root[j] * before[j - begin, c]
+                    for c in range(q):
+                        after[i - begin, c] *= root[i]
+                before, after = after, before
+            if hop >= skipped:
+                for i in range(begin, end):
+                    for c in range(q):
+                        result[hop - skipped, i, c] = before[i - begin, c]
+
+
+@njit(cache=True)
+def _mix_weighted(graphs, starts, neighbours, weights, root, x, depth, room, result):
+    """As `_mix`, with a weight of each edge; apart from it, so that graphs without weights pay nothing."""
+    before, after = room[0], room[1]
+    q, skipped = x.shape[1], depth + 1 - len(result)
+    for g in range(len(graphs) - 1):
+        begin, end = graphs[g], graphs[g + 1]
+        for i in range(begin, end):
+            for c in range(q):
+                before[i - begin, c] = x[i, c]
+        for hop in range(depth + 1):
+            if hop > 0:
+                for i in range(begin, end):
+                    for c in range(q):
+                        after[i - begin, c] = root[i] * before[i - begin, c]
+                    for e in range(starts[i], starts[i + 1]):
+                        j = neighbours[e]
+                        for c in range(q):
+                            after[i - begin, c] += weights[e] * root[j] * before[j - begin, c]
                     for c in range(q):
                         after[i - begin, c] *= root[i]
                 before, after = after, before

@@ -18,6 +18,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consec
 class TreeCodes(Block):
     """A vector for the tree of depth h around each node: the same for equal trees, nearly orthogonal for others."""
 
+    reads_labels = True
+
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = _shared_hashes(graphs, max(levels), shared)
         return [code_vectors(names[level], self.options.code_size) for level in levels]
@@ -27,6 +29,8 @@ class Trees(Block):
     """One of many columns for the tree of depth h around each node, as a sparse array of 0 and 1."""
 
     scaling = "none"
+    makes_columns = True
+    reads_labels = True
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = _shared_hashes(graphs, max(levels), shared)
@@ -37,7 +41,8 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     """A 64-bit name for the tree of depth 0, 1, … `levels` around each node [levels + 1, S].
 
     Level 0 is the node's labels (its degree, where nodes have no labels); level l + 1 is a hash of the node's name at
-    level l and of the multiset of its neighbours' names. Equal trees have equal names; different ones differ, but for
+    level l and of the multiset of its neighbours' names, each with the labels of the edge to it, out- and in-neighbours
+    apart, where edges carry labels or directions. Equal trees have equal names; different ones differ, but for
     a collision of probability 2^-64 per pair. No name depends on the other graphs.
 
     Examples
@@ -62,15 +67,48 @@ def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.n
     """The list of hashes by level, made longer in place until it reaches `levels`."""
     if len(names) > levels:
         return names
-    tails, heads = graphs.edges
-    order = np.argsort(tails, kind="stable")
-    ends = np.cumsum(np.bincount(tails, minlength=int(graphs.sizes.sum())))
+    around = _EdgesAround(graphs)
     with np.errstate(over="ignore"):
         while len(names) <= levels:
-            running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mix(names[-1] ^ _ODD)[heads[order]])])
-            around = running[ends] - running[np.concatenate([[0], ends[:-1]])]  # sums modulo 2^64
-            names.append(_mix(_mix(names[-1]) * _ODD + around))
+            names.append(_mix(_mix(names[-1]) * _ODD + around.hashes(names[-1])))
     return names
+
+
+class _EdgesAround:
+    """The multiset of what is around each node: its neighbours, by the labels and directions of the edges to them."""
+
+    def __init__(self, graphs: Graphs) -> None:
+        nodes, data = int(graphs.sizes.sum()), graphs.edge_data
+        ends = graphs.edges if data is None else data.ends
+        self.labels = None if data is None or data.labels is None else hashed_rows(data.labels)
+        self.sides = [_Grouped(ends[0], ends[1], nodes)]
+        if data is not None and data.directed:
+            self.sides.append(_Grouped(ends[1], ends[0], nodes))
+
+    def hashes(self, names: np.ndarray) -> np.ndarray:
+        """Sums of hashes over the edges at each node [S], modulo 2^64."""
+        own = _mix(names ^ _ODD)
+        total = np.zeros(len(names), np.uint64)
+        for place, side in enumerate(self.sides):  # out, then in
+            messages = own[side.others]
+            if self.labels is not None:
+                messages = _mix(messages + self.labels[side.order])
+            total += side.sums(_mix(messages * _ODD) if place else messages)
+        return total
+
+
+class _Grouped:
+    """Edges grouped by one of their ends: sums over the edges at each node by differences of running sums."""
+
+    def __init__(self, at: np.ndarray, others: np.ndarray, nodes: int) -> None:
+        self.order = np.argsort(at, kind="stable")
+        self.others = others[self.order]
+        self.ends = np.cumsum(np.bincount(at, minlength=nodes))
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of values [A], in the order of the groups, at each node [S]; modulo 2^64."""
+        running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values)])
+        return running[self.ends] - running[np.concatenate([[0], self.ends[:-1]])]
 
 
 def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
@@ -97,9 +135,14 @@ def _start(graphs: Graphs) -> np.ndarray:
     """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
     if graphs.labels is None:
         return _mix(graphs.degrees.astype(np.uint64))
-    name = np.zeros(len(graphs.labels), np.uint64)
+    return hashed_rows(graphs.labels)
+
+
+def hashed_rows(labels: np.ndarray) -> np.ndarray:
+    """A 64-bit hash of each row of labels [S, L], whole numbers or strings."""
+    name = np.zeros(len(labels), np.uint64)
     with np.errstate(over="ignore"):
-        for column in graphs.labels.T:
+        for column in labels.T:
             if column.dtype.kind in "iub":
                 values = column.astype(np.int64).view(np.uint64)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import concatenated_ranges, offsets
+from .edge_data import EdgeData
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,15 @@ class Graphs:
         Edges between rows of all graphs together. Simple and undirected: each edge stands in both directions, once;
         no node is its own neighbour.
     x : ndarray [S, q] or None
-        Node features, float32, S = sum of the sizes.
+        Node features, float32 or float64, S = sum of the sizes.
     labels : ndarray [S, L] or None
         Discrete node labels, whole numbers or strings, L of them per node.
     y : ndarray [G] or None
         What the graphs themselves are labelled with.
+    edge_data : EdgeData or None
+        Labels, vectors, weights and directions of edges; None where they carry nothing.
+    unused : tuple of str
+        What the graphs came with that was not read, in words.
     """
 
     sizes: np.ndarray
@@ -36,6 +41,8 @@ class Graphs:
     x: np.ndarray | None = None
     labels: np.ndarray | None = None
     y: np.ndarray | None = None
+    edge_data: EdgeData | None = None
+    unused: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         nodes = int(self.sizes.sum())
@@ -53,6 +60,8 @@ class Graphs:
                 )
         if self.y is not None and len(self.y) != len(self.sizes):
             raise ValueError(f"y has {len(self.y)} entries for {len(self.sizes)} graphs")
+        if self.edge_data is not None:
+            self.edge_data.check(self.sizes)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -79,6 +88,23 @@ class Graphs:
         ones = np.ones(self.edges.shape[1], dtype=np.float32)
         return sparse.csr_array((ones, (self.edges[0], self.edges[1])), shape=(n, n))
 
+    @cached_property
+    def weights(self) -> Any:
+        """Block-diagonal matrix of edge weights, a scipy sparse array [S, S], float64; None without weights.
+
+        Weights of parallel edges, and of both directions of a directed edge, add up. The mean absolute weight of each
+        graph is 1, so that weights compare with the edges of a graph that has none.
+        """
+        if self.edge_data is None or self.edge_data.weights is None:
+            return None
+        n, (tails, heads), values = int(self.sizes.sum()), self.edge_data.ends, self.edge_data.weights
+        owner = self.owner[tails]
+        sums = np.bincount(owner, np.abs(values), minlength=len(self))
+        mean = sums / np.maximum(np.bincount(owner, minlength=len(self)), 1)
+        values = values / np.where(mean > 0, mean, 1.0)[owner]
+        matrix = sparse.csr_array((values, (tails, heads)), shape=(n, n))
+        return (matrix + matrix.T).tocsr() if self.edge_data.directed else matrix
+
     def __getitem__(self, which: Any) -> Graphs:
         """The chosen graphs, by slice or array of indices; one may be chosen several times."""
         which = np.atleast_1d(np.arange(len(self))[which])
@@ -95,7 +121,13 @@ class Graphs:
             None if self.x is None else self.x[rows],
             None if self.labels is None else self.labels[rows],
             None if self.y is None else self.y[which],
+            None if self.edge_data is None else self.edge_data.part(which, self.sizes),
+            self.unused,
         )
+
+    def without_edge_data(self) -> Graphs:
+        """The same graphs with edges that are there or not, both ways."""
+        return self if self.edge_data is None else replace(self, edge_data=None)
 
     def to_batch(self, device: Any = "cpu") -> Any:
         """The same graphs as one `torch_geometric.data.Batch`, for encoders that work on it."""
@@ -103,7 +135,7 @@ class Graphs:
         from torch_geometric.data import Batch
 
         batch = Batch(
-            x=None if self.x is None else torch.from_numpy(self.x),
+            x=None if self.x is None else torch.from_numpy(self.x.astype(np.float32, copy=False)),
             edge_index=torch.from_numpy(self.edges),
             batch=torch.from_numpy(self.owner),
             ptr=torch.from_numpy(self.offsets),

@@ -5,47 +5,64 @@ Types are recognised by the name of their module: nothing is imported that the c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._core.ragged import offsets
+from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
 from .collection import Graphs
+from .sources.base import Names, RawGraph
+from .sources.matrices import read_pair
+from .sources.networkx_graphs import read_networkx
+from .sources.pyg import read_data
 
-LABEL_NAMES = ("node_labels", "label")
-
-
-class _One(NamedTuple):
-    """One graph, as it came: n nodes, edges [2, e] in any direction, features, labels, class."""
-
-    n: int
-    edges: np.ndarray
-    x: Any = None
-    labels: Any = None
-    y: Any = None
+_NO_GRAPHS = "no graphs were given: pass a list with at least one graph"
+_ORIENTATIONS = {"undirected": UNDIRECTED, "directed": DIRECTED, "unknown": UNKNOWN}
 
 
-def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) -> Graphs:
+def as_graphs(
+    graphs: Any,
+    *,
+    attribute: str = "x",
+    label: str | None = None,
+    edge_attribute: str | None = None,
+    edge_label: str | None = None,
+    edge_weight: str | None = "weight",
+    edges: Any = "auto",
+    directed: Any = "auto",
+) -> Graphs:
     """Checks graphs of any supported kind and puts them into one `Graphs`.
 
     Parameters
     ----------
     graphs : list of graphs, GraphDataset, PyG dataset or Batch
-        Each graph a `torch_geometric.data.Data`; a `networkx.Graph` (any hashable nodes); or a pair (adjacency,
-        features), the adjacency dense or scipy sparse, the features [n, q] or None. The class of a graph is read from
-        `Data.y` or, for NetworkX, from `graph.graph["y"]`.
+        Each graph a `torch_geometric.data.Data`; a `networkx.Graph` of any kind (any hashable nodes); or a pair
+        (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None. The
+        class of a graph is read from `Data.y` or, for NetworkX, from `graph.graph["y"]`.
     attribute : str
         Name of the node features: an attribute of `Data`, or of NetworkX nodes (vectors or numbers).
     label : str, optional
         Name of the discrete node labels; by default "node_labels" or "label", if there.
+    edge_attribute, edge_label, edge_weight : str, optional
+        Names of what edges carry: vectors, discrete labels, weights. By default those of PyG are "edge_attr" (vectors,
+        or labels where it holds whole numbers), "edge_type" and "edge_weight"; those of NetworkX must be named, but for
+        "weight".
+    edges : {"auto", False}
+        False reads edges without what they carry, and both ways.
+    directed : {"auto", True, False}
+        Whether edges have a direction. "auto": a DiGraph is directed; other graphs are if some of their edges, but not
+        all, have their reverse with the same data. If every edge is listed once, it counts both ways, with a warning.
 
     Returns
     -------
     Graphs
-        A directed edge counts both ways; repeated edges count once; edge weights are not used (an entry of the
-        adjacency is an edge if it is not 0); self-loops are dropped, since encoders add their own; isolated nodes stay.
+        Repeated edges that carry nothing count once, parallel edges that carry something stay apart, and their weights
+        add up. Weights that are all 1 are no weights; negative ones are weights like any other. Self-loops are dropped,
+        since encoders add their own; isolated nodes stay.
 
     Examples
     --------
@@ -56,40 +73,68 @@ def as_graphs(graphs: Any, *, attribute: str = "x", label: str | None = None) ->
     array([[0, 1, 1, 2],
            [1, 0, 2, 1]])
     """
-    if isinstance(graphs, Graphs) and len(graphs):
-        return graphs
+    if directed not in (True, False, "auto") or edges not in (False, "auto"):
+        what = f"directed={directed!r}" if edges in (False, "auto") else f"edges={edges!r}"
+        raise ValueError(f'unknown {what}: directed is "auto", True or False, edges is "auto" or False')
+    if isinstance(graphs, Graphs):
+        if not len(graphs):
+            raise ValueError(_NO_GRAPHS)
+        return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
-    ones = [_one(graph, f"graph {i}", attribute, label) for i, graph in enumerate(_as_list(graphs))]
-    if not ones:
-        raise ValueError("no graphs were given: pass a list with at least one graph")
-    sizes = np.array([one.n for one in ones], dtype=np.int64)
+    names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")
+    raw = [_read(graph, f"graph {i}", names) for i, graph in enumerate(_as_list(graphs))]
+    if not raw:
+        raise ValueError(_NO_GRAPHS)
+    sizes = np.array([one.n for one in raw], dtype=np.int64)
     for i in np.flatnonzero(sizes == 0):
         raise ValueError(f"graph {i} has no nodes: drop it or give it one")
-    shift = np.repeat(offsets(sizes)[:-1], [one.edges.shape[1] for one in ones])
-    edges = np.concatenate([one.edges for one in ones], axis=1) + shift
-    y = None if any(one.y is None for one in ones) else np.array([one.y for one in ones])
-    x, labels = _features(ones, sizes), _labels(ones, sizes)
+    y = None if any(one.y is None for one in raw) else np.array([one.y for one in raw])
+    x, labels = _features(raw, sizes), _labels([one.labels for one in raw], sizes, "node labels", "node")
+    combined = combine(_listed(raw, sizes), int(sizes.sum()), directed if names.edges else False)
     for found, name, default in ((x, attribute, "x"), (labels, label, None)):
         if found is None and name != default:
             raise ValueError(f"no graph has a node attribute {name!r}")
-    return Graphs(sizes, _simple(edges, int(sizes.sum())), x, labels, y)
+    if names.edges and any(one.edges.size for one in raw):
+        edge_weight = None if edge_weight == "weight" else edge_weight
+        named = (("edge_labels", edge_label), ("edge_x", edge_attribute), ("edge_weights", edge_weight))
+        for part, name in named:
+            if name is not None and all(getattr(one, part) is None for one in raw):
+                raise ValueError(f"no graph has an edge attribute {name!r}")
+    if combined.listed_once and directed == "auto" and names.edges:
+        warnings.warn(
+            "every edge is listed in one direction only and is read as undirected: pass directed=True if the direction "
+            "means something, directed=False to say that it does not",
+            stacklevel=2,
+        )
+    unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
+    return Graphs(sizes, combined.edges, x, labels, y, combined.data, unused)
 
 
-def _as_list(graphs: Any) -> Sequence[Any]:
+def _as_list(graphs: Any) -> list[Any]:
     kind = _kind(graphs)
     if kind in ("networkx", "data") or (isinstance(graphs, tuple) and _is_pair(graphs)):
         raise ValueError("got a single graph: pass a list of graphs, [graph] for one")
+    if kind == "hetero":
+        raise ValueError(_HETERO)
     if hasattr(graphs, "to_data_list"):
         return graphs.to_data_list()
-    if isinstance(graphs, str) or not hasattr(graphs, "__len__") or not hasattr(graphs, "__getitem__"):
-        raise ValueError(f"expected a list of graphs, got {type(graphs).__name__}")
-    return [graphs[i] for i in range(len(graphs))]
+    if not isinstance(graphs, (str, bytes, dict)):
+        if isinstance(graphs, Iterable):
+            return list(graphs)
+        if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__"):  # a Subset of torch does not iterate
+            return [graphs[i] for i in range(len(graphs))]
+    raise ValueError(f"expected a list of graphs, got {type(graphs).__name__}")
+
+
+_HETERO = "HeteroData has several types of nodes: convert it with .to_homogeneous(), which keeps them as node_type"
 
 
 def _kind(graph: Any) -> str:
     classes = {(base.__module__.partition(".")[0], base.__name__) for base in type(graph).__mro__}
     if ("networkx", "Graph") in classes:
         return "networkx"
+    if ("torch_geometric", "HeteroData") in classes:
+        return "hetero"
     if ("torch_geometric", "Data") in classes and not hasattr(graph, "to_data_list"):
         return "data"
     return "pair" if _is_pair(graph) else "unknown"
@@ -101,127 +146,101 @@ def _is_pair(graph: Any) -> bool:
     return sparse.issparse(graph[0]) or getattr(graph[0], "ndim", None) == 2
 
 
-def _one(graph: Any, name: str, attribute: str, label: str | None) -> _One:
+def _read(graph: Any, name: str, names: Names) -> RawGraph:
     kind = _kind(graph)
     if kind == "data":
-        return _from_data(graph, name, attribute, label)
+        return read_data(graph, name, names)
     if kind == "networkx":
-        return _from_networkx(graph, name, attribute, label)
+        return read_networkx(graph, name, names)
     if kind == "pair":
-        return _from_pair(graph[0], graph[1], name)
+        return read_pair(graph[0], graph[1], name, names)
+    if kind == "hetero":
+        raise ValueError(f"{name}: {_HETERO}")
     hint = ", or (adjacency, None) without features" if getattr(graph, "ndim", 0) == 2 else ""
     kinds = "torch_geometric Data, networkx.Graph or (adjacency, features)"
     raise ValueError(f"{name} is a {type(graph).__name__}: expected {kinds}{hint}")
 
 
-def _label_names(label: str | None) -> tuple[str, ...]:
-    return (label,) if label else LABEL_NAMES
+def _listed(raw: Sequence[RawGraph], sizes: np.ndarray) -> Listed:
+    """The edges of all graphs, as they were listed."""
+    counts = np.array([one.edges.shape[1] for one in raw])
+    shift = np.repeat(offsets(sizes)[:-1], counts)
+    ends = np.concatenate([one.edges for one in raw], axis=1) + shift
+    orientation = np.repeat([_ORIENTATIONS[one.orientation] for one in raw], counts)
+    weights = None
+    if any(one.edge_weights is not None for one in raw):
+        parts = zip((one.edge_weights for one in raw), counts, strict=True)
+        weights = np.concatenate([np.ones(count) if part is None else part for part, count in parts])
+    vectors = _stacked([one.edge_x for one in raw], counts, "edge features", "edge")
+    if vectors is not None:
+        vectors = _numbers(vectors, counts, "edge feature")
+    labels = _labels([one.edge_labels for one in raw], counts, "edge labels", "edge")
+    return Listed(ends, orientation, labels, vectors, weights)
 
 
-def _from_data(data: Any, name: str, attribute: str, label: str | None) -> _One:
-    stored = data.to_dict()
-    x = _numpy(stored.get(attribute))
-    found = [stored[key] for key in _label_names(label) if stored.get(key) is not None]
-    labels = _numpy(found[0]) if found else None
-    n = int(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0))
-    edges = stored.get("edge_index")
-    edges = np.empty((2, 0), dtype=np.int64) if edges is None else _numpy(edges)
-    if edges.ndim != 2 or edges.shape[0] != 2:
-        raise ValueError(f"{name} has an edge_index of shape {edges.shape}, expected (2, number of edges)")
-    if edges.size and (edges.min() < 0 or edges.max() >= n):
-        raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
-    y = _numpy(stored.get("y"))
-    return _One(n, edges.astype(np.int64, copy=False), x, labels, y.item() if y is not None and y.size == 1 else None)
+def _stacked(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> Any:
+    """Rows of all graphs [S, width], with errors that name the graph; None where no graph has them.
 
-
-def _from_networkx(graph: Any, name: str, attribute: str, label: str | None) -> _One:
-    place = {node: i for i, node in enumerate(graph.nodes)}
-    edges = np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2).T
-    x = _node_attribute(graph, name, attribute)
-    found = [values for key in _label_names(label) if (values := _node_attribute(graph, name, key)) is not None]
-    labels = found[0] if found else None
-    return _One(len(place), edges, x, labels, graph.graph.get("y"))
-
-
-def _node_attribute(graph: Any, name: str, attribute: str) -> np.ndarray | None:
-    values = dict(graph.nodes(data=attribute))
-    missing = [node for node, value in values.items() if value is None]
-    if not values or len(missing) == len(values):
-        return None
-    if missing:
-        raise ValueError(f"{name}: node {missing[0]!r} has no attribute {attribute!r}, other nodes have")
-    try:
-        return np.array([_numpy(value) for value in values.values()])
-    except ValueError:
-        raise ValueError(f"{name}: attribute {attribute!r} has different lengths on different nodes") from None
-
-
-def _from_pair(adjacency: Any, x: Any, name: str) -> _One:
-    if not sparse.issparse(adjacency):
-        adjacency = _numpy(adjacency)
-    if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
-        raise ValueError(f"{name} has an adjacency of shape {adjacency.shape}, expected a square matrix")
-    values = adjacency.data if sparse.issparse(adjacency) else adjacency
-    if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
-        raise ValueError(f"{name} has an adjacency with entries that are not finite numbers")
-    return _One(adjacency.shape[0], np.array(adjacency.nonzero(), dtype=np.int64), _numpy(x))
-
-
-def _numpy(array: Any) -> Any:
-    """A NumPy array of a tensor, list or array; None stays None."""
-    if array is None:
-        return None
-    if hasattr(array, "detach"):
-        array = array.detach().cpu().numpy()
-    return array.toarray() if sparse.issparse(array) else np.asarray(array)
-
-
-def _simple(edges: np.ndarray, n: int) -> np.ndarray:
-    """Both directions of every edge, once, without self-loops, in order of row and column."""
-    edges = edges[:, edges[0] != edges[1]]
-    keys = np.unique(np.concatenate([edges[0] * n + edges[1], edges[1] * n + edges[0]]))
-    return np.stack([keys // n, keys % n]) if n else edges
-
-
-def _stacked(parts: list[Any], sizes: np.ndarray, what: str) -> Any:
-    """Rows of all graphs [S, width], with errors that name the graph; None where no graph has them."""
+    A graph without a single edge carries nothing on its edges, and need not.
+    """
     if all(part is None for part in parts):
         return None
-    for i, (part, n) in enumerate(zip(parts, sizes, strict=True)):
-        if part is None:
+    for i, (part, n) in enumerate(zip(parts, counts, strict=True)):
+        if part is None and n > 0:
             raise ValueError(f"graph {i} has no {what}, other graphs have: give all of them {what}, or none")
-        if part.ndim not in (1, 2) or len(part) != n:
-            raise ValueError(f"graph {i} has {what} of shape {part.shape}, expected ({n}, q): one row per node")
-    parts = [part.reshape(len(part), -1) for part in parts]
-    for i, part in enumerate(parts):
-        if part.shape[1] != parts[0].shape[1]:
-            raise ValueError(f"graph {i} has {what} of width {part.shape[1]}, graph 0 of width {parts[0].shape[1]}")
-    return np.concatenate(parts)
+        if part is not None and (part.ndim not in (1, 2) or len(part) != n):
+            raise ValueError(f"graph {i} has {what} of shape {part.shape}, expected ({n}, q): one row per {unit}")
+    filled = {i: part.reshape(len(part), -1) for i, part in enumerate(parts) if part is not None and len(part)}
+    for i, part in filled.items():
+        first, width = next((k, other.shape[1]) for k, other in filled.items())
+        if part.shape[1] != width:
+            raise ValueError(f"graph {i} has {what} of width {part.shape[1]}, graph {first} of width {width}")
+    return np.concatenate(list(filled.values())) if filled else None
 
 
-def _features(ones: list[_One], sizes: np.ndarray) -> np.ndarray | None:
-    x = _stacked([one.x for one in ones], sizes, "features")
+def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
+    x = _stacked([one.x for one in raw], sizes, "features", "node")
     if x is None:
         return None
     if x.dtype.kind not in "fiub":
         raise ValueError(f"node features have dtype {x.dtype}, expected numbers: give discrete labels as node labels")
     if x.shape[1] == 0:
         raise ValueError("node features have width 0: leave them out to use degrees")
+    return _numbers(x, sizes, "node feature")
+
+
+def _numbers(x: np.ndarray, counts: np.ndarray, what: str) -> np.ndarray:
+    """Finite numbers, float32 where they came so, else float64; they must also be finite as float32."""
+    if x.dtype.kind not in "fiub":
+        raise ValueError(f"{what}s have dtype {x.dtype}, expected numbers")
+    x = x if x.dtype == np.float32 else x.astype(np.float64)
     with np.errstate(over="ignore"):
-        x = x.astype(np.float32)
-    if not np.isfinite(x).all():
-        row = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
-        graph = int(np.searchsorted(offsets(sizes), row, side="right")) - 1
-        raise ValueError(f"graph {graph} has a NaN or infinite node feature: clean or drop it")
+        finite = np.isfinite(x.astype(np.float32)).all(1)
+    if not finite.all():
+        graph = int(np.searchsorted(offsets(counts), int(np.flatnonzero(~finite)[0]), side="right")) - 1
+        raise ValueError(f"graph {graph} has a NaN or infinite {what}: clean or drop it")
     return x
 
 
-def _labels(ones: list[_One], sizes: np.ndarray) -> np.ndarray | None:
-    labels = _stacked([one.labels for one in ones], sizes, "node labels")
+_TOO_LARGE = "are too large to be told apart: number them from 0, or give them as strings"
+
+
+def _labels(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> np.ndarray | None:
+    """Discrete labels [S, L]: whole numbers (int64) or strings."""
+    kinds = {part.dtype.kind for part in parts if part is not None and part.size}
+    if len(kinds & set("US")) and len(kinds & set("iubf")):
+        raise ValueError(f"{what} are numbers in some graphs and strings in others: use one kind")
+    labels = _stacked(parts, counts, what, unit)
     if labels is None:
         return None
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
+    if labels.dtype.kind == "O" and len({type(value) in (str, np.str_) for value in labels.ravel()}) == 2:
+        raise ValueError(f"{what} mix strings and numbers: 1 and '1' would be the same label")
+    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == np.floor(labels)).all():
+        if (np.abs(labels) >= 2**53).any():
+            raise ValueError(f"{what} {_TOO_LARGE}")
         labels = labels.astype(np.int64)
     if labels.dtype.kind not in "iubUSO":
-        raise ValueError(f"node labels have dtype {labels.dtype}, expected whole numbers or strings")
+        raise ValueError(f"{what} have dtype {labels.dtype}, expected whole numbers or strings")
+    if labels.dtype.kind in "uO" and any(isinstance(v, int) and abs(v) >= 2**63 for v in labels.ravel().tolist()):
+        raise ValueError(f"{what} {_TOO_LARGE}")
     return labels.astype(str) if labels.dtype.kind in "USO" else labels.astype(np.int64)

@@ -12,21 +12,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from .._core.registry import Registry
 from ..graphs import Graphs, as_graphs
 from ..persistence.models import load_model, save_model
-from ..transport import Curves, Vectors, pairwise_distances
+from ..transport import Embedded, Vectors, pairwise_distances
 from .explanation import Explanation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Embedded = Curves | Vectors
 
 
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     """A distance between graphs, learned by `fit` and Euclidean between what `embed` returns.
 
     A subclass stores its options in `__init__`, among them `attribute`, `label` and `progress`, and defines `fit`,
-    `embed`, `transform`, `explain`, `state` and `from_state`. It is then known by the name of its class: classifiers
-    take it, :func:`load` finds it.
+    `embed`, `transform`, `explain`, `state` and `from_state`, and says in `embedding_type` what `embed` returns, if not
+    `Vectors`. It is then known by the name of its class: classifiers take it, :func:`load` finds it.
     """
 
     attribute: str
@@ -39,6 +37,9 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        known = METRICS.get(cls.__name__)
+        if known is not None and known.__module__ != cls.__module__:
+            raise ValueError(f"there is a metric {cls.__name__!r} already: give yours another name")
         METRICS[cls.__name__] = cls
 
     @abstractmethod
@@ -67,11 +68,18 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """The metric that `state` came from."""
 
     def read(self, graphs: Any) -> Graphs:
-        """Graphs of any supported kind as one collection, by this metric's names for what nodes carry."""
-        return as_graphs(graphs, attribute=self.attribute, label=self.label)
+        """Graphs of any supported kind as one collection, by this metric's names for what nodes and edges carry.
+
+        Whether edges have directions is decided once, by the graphs in `fit`.
+        """
+        names = ("edge_attribute", "edge_label", "edge_weight", "edges", "directed")
+        options = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        if hasattr(self, "directed_") and options.get("directed") == "auto":
+            options["directed"] = self.directed_
+        return as_graphs(graphs, attribute=self.attribute, label=self.label, **options)
 
     def place(self, embedded: Embedded) -> Any:
-        """Where to compute distances of embedded graphs: on their device, unless the metric leaves the choice."""
+        """Device for distances of embedded graphs: their own, or "auto" if the metric's `device` is "auto"."""
         return "auto" if getattr(self, "device", "auto") == "auto" else embedded.device
 
     def pairwise_distances(

@@ -19,12 +19,16 @@ class Explanation:
     distance : float
         Between the two graphs.
     plan : ndarray [n, m]
-        How much mass each node of the first graph sends to each node of the second, averaged over the directions.
+        How much mass each node of the first graph sends to each node of the second, averaged over the directions or terms.
         Rows add up to 1 / n, columns to 1 / m.
     source_share, target_share : ndarray [n], [m]
         Each node's share of the squared distance; adds up to 1 (all 0 for a distance of 0).
     graphs : Graphs
         The two graphs.
+    edge_ends : list of two ndarrays [2, e], optional
+        The edges of each graph that are compared as such, by the places of their nodes.
+    edge_source_share, edge_target_share : ndarray [e], optional
+        Their shares of the squared distance; with those of the nodes they add up to 1.
     """
 
     distance: float
@@ -32,6 +36,9 @@ class Explanation:
     source_share: np.ndarray
     target_share: np.ndarray
     graphs: Graphs
+    edge_ends: list[np.ndarray] | None = None
+    edge_source_share: np.ndarray | None = None
+    edge_target_share: np.ndarray | None = None
 
     def matches(self, k: int = 10) -> list[tuple[int, int, float]]:
         """The k heaviest matches: (node of the first, node of the second, mass); nodes by their place in the graph."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.registry import Registry
 from ..graphs import Graphs, as_graphs
-from ..metrics.base import METRICS, BaseGraphMetric, Embedded
+from ..metrics.base import METRICS, BaseGraphMetric
 from ..objectives.classes import check_classes
 from ..persistence.models import load_model, save_model, strip_prefix
-from ..transport import Curves, Vectors, pairwise_distances
+from ..transport import Curves, Embedded, Vectors, pairwise_distances
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,14 +43,15 @@ class MetricPredictor(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        PREDICTORS[cls.__name__] = cls
+        if not cls.__name__.startswith("_"):
+            PREDICTORS[cls.__name__] = cls
 
     @property
-    def curves_(self) -> Embedded:
-        """The old name of `embedded_`."""
+    def curves_(self) -> Curves:
+        """The old name of `embedded_`: vectors as curves of one step."""
         check_is_fitted(self, "embedded_")
         warnings.warn(f"{type(self).__name__}.curves_ is now called embedded_", FutureWarning, stacklevel=2)
-        return self.embedded_
+        return self.embedded_.as_step_functions()
 
     def _fit_metric(self, graphs: Any, y: Any) -> None:
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
@@ -85,12 +87,9 @@ class MetricPredictor(BaseEstimator):
         metric, tensors = self.metric_.state()
         params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
         config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
-        config["y"] = self.y_.tolist()
+        config |= {"y": self.y_.tolist(), "embedded": self.embedded_.kind}
         tensors = {f"metric.{name}": value for name, value in tensors.items()}
-        tensors["reference.values"] = self.embedded_.values.cpu().numpy()
-        if isinstance(self.embedded_, Curves):
-            tensors["reference.sizes"] = self.embedded_.sizes
-        return config, tensors
+        return config, tensors | {f"reference.{name}": value for name, value in self.embedded_.arrays().items()}
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes metric, embedded reference graphs and labels to a folder: JSON and safetensors, no pickle."""
@@ -102,12 +101,13 @@ class MetricPredictor(BaseEstimator):
         from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
 
         _, config, tensors = load_model(path, cls.__name__)
-        kind = METRICS[config.get("metric_kind", "SGML")]
-        options: dict[str, Any] = {"encoder": encoder} if kind.takes_encoder else {}
-        metric = kind.from_state(config["metric"], strip_prefix(tensors, "metric."), **options)
+        home = METRICS[config.get("metric_kind", "SGML")]
+        options: dict[str, Any] = {"encoder": encoder} if home.takes_encoder else {}
+        metric = home.from_state(config["metric"], strip_prefix(tensors, "metric."), **options)
         loaded = cls(metric=clone(metric), **config["params"])
         loaded.metric_ = metric
-        loaded.embedded_ = _embedded(metric.embedding_type, strip_prefix(tensors, "reference."))
+        kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
+        loaded.embedded_ = EMBEDDED[kind].from_arrays(strip_prefix(tensors, "reference."))
         loaded.y_ = np.array(config["y"])
         loaded._complete()
         return loaded
@@ -117,6 +117,7 @@ class MetricPredictor(BaseEstimator):
 
 
 PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
+EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
 
 
 class ClassesFromGraphs(ClassifierMixin):
@@ -148,13 +149,9 @@ def unfrozen(metric: Any) -> Any:
 
 
 def is_fitted(metric: BaseGraphMetric) -> bool:
-    """Whether `fit` was called: learned attributes end in an underscore."""
-    return any(name.endswith("_") and not name.startswith("_") for name in vars(metric))
-
-
-def _embedded(kind: type[Embedded], arrays: dict[str, np.ndarray]) -> Embedded:
-    """Embedded graphs from what was saved of them."""
-    values = torch.from_numpy(arrays["values"])
-    if issubclass(kind, Vectors):  # earlier versions kept them as [N, 1, d]
-        return Vectors(values.flatten(1), numpy=True)
-    return Curves(values, arrays["sizes"], None, numpy=True)
+    """Whether `fit` was called."""
+    try:
+        check_is_fitted(metric)
+    except NotFittedError:
+        return False
+    return True

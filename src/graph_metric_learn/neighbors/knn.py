@@ -15,8 +15,7 @@ from ..metrics.base import BaseGraphMetric
 from ..objectives.classes import Classes
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
-from ..transport import kneighbors
-from ..transport.embedded import Embedded as AnyEmbedded
+from ..transport import Embedded, kneighbors
 from .base import ClassesFromGraphs, MetricPredictor, is_fitted, labelled_graphs, unfrozen
 
 VOTES = ("uniform", "distance")
@@ -32,7 +31,7 @@ class _Neighbors(MetricPredictor):
     n_neighbors_: int
     weights: str
 
-    _can_choose = False  # k, by itself
+    _allows_auto_k = False
 
     @property
     def _k(self) -> int:
@@ -40,7 +39,7 @@ class _Neighbors(MetricPredictor):
 
     def _check_neighbors(self, available: int) -> None:
         one_of("weights", self.weights, VOTES)
-        if self._can_choose and isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
+        if self._allows_auto_k and isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
             return
         if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be a whole number >= 1, got {self.n_neighbors!r}")
@@ -62,7 +61,7 @@ class _Neighbors(MetricPredictor):
             raise ValueError("labels must be finite, without NaN")
         if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
             raise ValueError(f"labels of type {y.dtype}, those of the reference graphs are {self.y_.dtype}")
-        self.embedded_ = AnyEmbedded.concatenate([self.embedded_, more])
+        self.embedded_ = Embedded.concatenate([self.embedded_, more])
         self.y_ = np.concatenate([self.y_, y])
         self._complete()
         return self
@@ -134,7 +133,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
     n_neighbors : int or "auto"
-        How many neighbours vote; "auto" is what classifies most reference graphs right by the others.
+        How many neighbours vote; "auto" takes the k of 1, 2, 3, 5 and 7 with the best leave-one-out accuracy.
     weights : {"uniform", "distance"}
         Whether all count the same, or nearer ones more.
 
@@ -160,7 +159,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
     array(['ring', 'star'], dtype='<U4')
     """
 
-    _can_choose = True
+    _allows_auto_k = True
 
     def __init__(self, metric: Any = None, n_neighbors: Any = 5, weights: str = "uniform") -> None:
         self.metric = metric

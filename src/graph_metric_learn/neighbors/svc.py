@@ -48,7 +48,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         return self
 
     def _complete(self) -> None:
-        """The machine itself: it follows from the reference graphs, so it is not saved but fitted again."""
+        """Fits the SVM; on loading it is fitted again instead of being saved."""
         kernel = np.exp(-self.gamma * self._distances(self.embedded_).astype(float))
         self.svc_ = SVC(C=self.C, kernel="precomputed").fit(kernel, self.y_)
         self.classes_ = self.svc_.classes_

@@ -92,7 +92,7 @@ class Objective(ABC):
 
     @abstractmethod
     def set_state(self, state: Any) -> None:
-        """The way back."""
+        """Restores what `state` returned."""
 
 
 OBJECTIVES: Registry[type[Objective]] = Registry("task")

@@ -1,4 +1,4 @@
-"""Who votes among the nearest: neighbours at the same distance share what is left of the k votes.
+"""The k-NN vote: neighbours tied for the last places share the votes that are left.
 
 Equal distances are common among graphs: small ones have many copies. Taking the first of equals would let the order of
 the reference graphs decide (on IMDB-MULTI, sorted by class, that costs ten points of accuracy).

@@ -6,7 +6,7 @@ from .distances import pw_distance, rpw_distance, sw_distance
 from .embedded import Embedded
 from .means import mean_curve
 from .pairwise import iter_distances, iter_pairs, kneighbors, pairwise_distances
-from .points import Vectors
+from .vectors import Vectors
 
 __all__ = [
     "Curves",

@@ -28,7 +28,7 @@ from .embedded import Embedded, check_values
 from .measures import Measures, as_measures
 from .ordering import check_ties, sort_orders
 
-METRICS = ("rpw", "pw", "sw")
+DISTANCES = ("rpw", "pw", "sw")
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,15 @@ class Curves(Embedded):
         """Themselves."""
         return self
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        steps = {} if self.steps is None else {"steps": self.steps.detach().cpu().numpy()}
+        return {"values": self.values.detach().cpu().numpy(), "sizes": self.sizes, **steps}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Curves:
+        steps = torch.from_numpy(arrays["steps"]) if "steps" in arrays else None
+        return cls(torch.from_numpy(arrays["values"]), arrays["sizes"], steps, numpy=True)
+
     def to(self, device: Any) -> Curves:
         """The same curves on another device."""
         where = resolve_device(device)
@@ -204,7 +213,7 @@ def resolve(metric: str, dim: int, n_projections: int, projections: Any, seed: A
 
     The directions are of the type and on the device of the tensor `like`.
     """
-    if one_of("metric", metric, METRICS) == "rpw":
+    if one_of("metric", metric, DISTANCES) == "rpw":
         if projections is not None:
             raise ValueError('metric="rpw" sorts along the canonical axes: use metric="pw" to give projections')
         return None, "points"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from .measures import Measures
+
+_FAR = 1000.0  # extents from the origin: rounding then takes three more digits of a projection than of a centred one
 
 
 def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
@@ -56,3 +61,24 @@ def project(points: Tensor, directions: Tensor | None) -> Tensor:
     for k in range(1, points.shape[1]):
         total = total + points[:, k : k + 1] * directions[k]
     return total
+
+
+def near_origin(*sides: Measures) -> list[Measures]:
+    """Clouds to be projected: all moved by one shift if they lie far from the origin, else as they are.
+
+    No distance depends on a common shift, but a projection <x, θ> rounds at the size of x: with float32 points around
+    10^4 and of unit variance, SW was wrong by 3e-5 and PW, through points in the wrong order, by 7e-4. Clouds nearer
+    than `_FAR` times their extent are left alone, so that their distances stay the same bit by bit.
+
+    >>> from graph_metric_learn.transport.measures import as_measures
+    >>> near, far = as_measures([np.array([[1.0], [3.0]])]), as_measures([np.array([[10001.0], [10003.0]])])
+    >>> near_origin(near)[0].points.ravel().tolist(), near_origin(far)[0].points.ravel().tolist()
+    ([1.0, 3.0], [-1.0, 1.0])
+    """
+    ends = [torch.aminmax(side.points.detach(), dim=0) for side in sides]
+    low = torch.stack([end.min for end in ends]).amin(0)
+    high = torch.stack([end.max for end in ends]).amax(0)
+    centre = low + (high - low) / 2
+    if not bool(centre.abs().max() > _FAR * (high - low).max()):
+        return list(sides)
+    return [replace(side, points=side.points - centre) for side in sides]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .curves import build_curves
-from .directions import project
+from .directions import near_origin, project
 from .least_cost import least_costs
 from .measures import Array, Measures, as_measures, in_common
 from .options import CurveOptions
@@ -177,6 +177,8 @@ def _distance(
     if not 1 <= order < np.inf:
         raise ValueError(f"order must be a number >= 1, got {order!r}")
     directions, carry = options.directions(source.dim, source.points)
+    if directions is not None:
+        source, target = near_origin(source, target)
     if options.ties == "optimal":
         costs, plan = least_costs(source, target, directions, float(order))
     else:
@@ -219,7 +221,7 @@ def _is_small(side: Measures) -> bool:
 
 def _small_costs(x: Tensor, along_x: Tensor, y: Tensor, along_y: Tensor, ties: str, carry: str, order: float) -> Tensor:
     """As the general form, in one compiled call."""
-    from .kernels.walking import small_pair
+    from .kernels.walks import small_pair
 
     arrays = (side.detach().numpy() for side in (x, along_x, y, along_y))
     return torch.from_numpy(small_pair(*arrays, ties == "canonical", carry == "points", order / 2))

@@ -74,6 +74,15 @@ class Embedded(ABC):
     def _concatenated(self: Kind, parts: Sequence[Kind]) -> Kind:
         """The items of parts of this kind, one part after the other."""
 
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that makes up the items, as NumPy arrays by name."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls: type[Kind], arrays: dict[str, np.ndarray]) -> Kind:
+        """The items that `arrays` came from, on the CPU, with results as NumPy arrays."""
+
     def wrap(self, tensor: Tensor) -> Any:
         """A result in the kind of array the caller works with."""
         return tensor.detach().cpu().numpy() if self.numpy else tensor

@@ -9,7 +9,7 @@ import torch
 
 from .curves import Curves
 from .embedded import Kind
-from .points import Vectors
+from .vectors import Vectors
 
 
 def mean_curve(curves: Kind, weights: Any = None) -> Kind:

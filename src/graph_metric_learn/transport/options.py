@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from .._core.validation import one_of
-from .curves import METRICS, resolve
+from .curves import DISTANCES, resolve
 from .devices import check_precision
 from .ordering import check_ties
 
@@ -25,7 +25,7 @@ class CurveOptions:
     ties: str = "canonical"
 
     def __post_init__(self) -> None:
-        one_of("metric", self.metric, METRICS)
+        one_of("metric", self.metric, DISTANCES)
         check_ties(self.ties)
 
     def directions(self, dim: int, like: Tensor) -> tuple[Tensor | None, str]:

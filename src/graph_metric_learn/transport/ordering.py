@@ -4,7 +4,7 @@ The same order, by projection and then (ties="canonical") by the coordinates, is
 `sort_orders`. A stable sort of points that are in lexicographic order is canonical; that is what all three do.
 
 1. `kernels.sorting`, compiled: many small clouds on the CPU. Other compiled loops call its `sort_cloud`: pairs of small
-   clouds (`kernels.walking`) and the training of SGML.
+   clouds (`kernels.walks`) and the training of SGML.
 2. `_sort_large`, NumPy: large clouds on the CPU, where NumPy's vectorised sort is faster.
 3. `_sort_torch`: GPUs, all clouds in a few sorts.
 """

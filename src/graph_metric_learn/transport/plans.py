@@ -21,7 +21,7 @@ def check_plan_size(n: int, m: int) -> None:
 
 def averaged_plan(source: Measures, target: Measures, directions: Tensor | None, ties: str) -> Tensor:
     """The monotone plans along the directions, averaged [n, m]. A constant: no gradient goes through it."""
-    from .kernels.walking import plan_entries
+    from .kernels.walks import plan_entries
 
     n, m = len(source.points), len(target.points)
     check_plan_size(n, m)

@@ -2,7 +2,7 @@
 
 Three twins:
 
-1. `kernels.walking`, compiled: CPU, no gradients.
+1. `kernels.walks`, compiled: CPU, no gradients.
 2. `_walk_torch`: gradients, any device, steps of any length.
 3. `walk_uniform`: pairs that a GPU has found, equal steps; nothing waits for the host.
 """
@@ -25,12 +25,12 @@ _CHUNK = 2**25  # numbers that the torch twins hold at once
 def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
     """∫ |u − v|^order for two single curves, one number per direction [M] in float64."""
     if u.compiled and v.compiled:
-        from .kernels import walking
+        from .kernels import walks as kernel
 
         uniform = have_equal_steps(u, v)
         (values, ends), (values2, ends2) = (_by_direction(side, uniform) for side in (u, v))
         out = np.empty(u.n_directions)
-        walking.walk_one(values, ends, values2, ends2, uniform, order / 2, out, threads=values.size > _SERIAL_NUMBERS)
+        kernel.walk_one(values, ends, values2, ends2, uniform, order / 2, out, threads=values.size > _SERIAL_NUMBERS)
         return torch.from_numpy(out)
     return _walk_torch(u, v, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), order)[0]
 
@@ -38,12 +38,12 @@ def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
 def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> Tensor:
     """Squared distances of the pairs (u[first[q]], v[second[q]]) [P] in float64."""
     if u.compiled and v.compiled:
-        from .kernels import walking
+        from .kernels import walks as kernel
 
         uniform = have_equal_steps(u, v)
         sides = [(*_by_direction(side, uniform, copy=True), side.offsets) for side in (u, v)]
         out = np.empty(len(first))
-        walking.walk_pairs(*sides[0], first, *sides[1], second, uniform, out)
+        kernel.walk_pairs(*sides[0], first, *sides[1], second, uniform, out)
         return torch.from_numpy(out)
     rows = u.sizes[first] + v.sizes[second]
     chunk = np.cumsum(rows) * (u.values.shape[1] * u.values.shape[2]) // _CHUNK
@@ -86,12 +86,12 @@ def walk_rows(u: Curves, v: Curves | None, rows: np.ndarray, out: np.ndarray) ->
 
     Without v, within u: only pairs i < j are walked, and written to both places.
     """
-    from .kernels import walking
+    from .kernels import walks as kernel
 
     uniform = have_equal_steps(u, v)
     copy = len(rows) > _UNCOPIED_ROWS
     sides = [(*_by_direction(side, uniform, copy), side.offsets) for side in ((u,) if v is None else (u, v))]
-    walking.walk_block(*sides[0], *sides[-1], rows, v is None, uniform, out)
+    kernel.walk_block(*sides[0], *sides[-1], rows, v is None, uniform, out)
 
 
 def _by_direction(curves: Curves, uniform: bool, copy: bool = False) -> tuple[np.ndarray, np.ndarray]:

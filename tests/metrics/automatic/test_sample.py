@@ -10,14 +10,14 @@ from graph_metric_learn.metrics.automatic.terms import Term
 def sampled(graphs, names):
     given = as_graphs(graphs)
     blocks = dict(zip(names, NodeBlocks().fit(given, names).transform(given), strict=True))
-    return Sample(blocks, given.sizes, np.arange(len(graphs)) % 2)
+    return Sample(blocks, {"nodes": given.sizes}, np.arange(len(graphs)) % 2)
 
 
 def test_a_part_holds_the_nodes_of_its_graphs():
     graphs = [nx.path_graph(n) for n in (3, 5, 2, 4)]
     sample = sampled(graphs, ["structure@0", "trees@0"])
     part = sample.part(np.array([1, 3]))
-    np.testing.assert_array_equal(part.sizes, [5, 4])
+    np.testing.assert_array_equal(part.sizes["nodes"], [5, 4])
     np.testing.assert_array_equal(part.target, [1, 1])
     np.testing.assert_array_equal(
         part.blocks["structure@0"], sample.blocks["structure@0"][[*range(3, 8), *range(10, 14)]]
@@ -35,7 +35,7 @@ def test_distances_are_sums_over_the_terms(rng):
 
 def test_distances_of_a_sample_are_those_of_its_terms(rng):
     sample = sampled([nx.gnp_random_graph(n, 0.4, seed=n) for n in (5, 8, 6, 7)], ["structure@0"])
-    (term,) = Term.fit_each("some", ["structure@0"], ["mean"], sample.blocks, sample.sizes, rng)
+    (term,) = Term.fit_each("some", ["structure@0"], ["mean"], sample.blocks, sample.sizes["nodes"], rng)
     vectors = sample.vectors(term)[:, 0].astype(float)
     wanted = ((vectors[:, None] - vectors[None]) ** 2).sum(2)
     np.testing.assert_allclose(sample.squares([term]), wanted, atol=1e-5)

@@ -13,9 +13,9 @@ from graph_metric_learn.objectives import Classes
 
 def made_of(points, sizes, kind):
     """A sample of clouds of alternating classes, and a term of all their columns."""
-    sample = Sample({"all": points.astype(np.float32)}, sizes, np.arange(len(sizes)) % 2)
-    embedding = EMBEDDINGS[kind]().fit(sample.blocks["all"], sizes, np.random.default_rng(0))
-    return sample, Term("all", ["all"], None, kind, embedding)
+    sample = Sample({"attributes@0": points.astype(np.float32)}, {"nodes": sizes}, np.arange(len(sizes)) % 2)
+    embedding = EMBEDDINGS[kind]().fit(sample.blocks["attributes@0"], sizes, np.random.default_rng(0))
+    return sample, Term("all", ["attributes@0"], None, kind, embedding)
 
 
 def spread_clouds(rng, count=80, n=16, shift=0.0):

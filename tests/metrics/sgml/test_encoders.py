@@ -88,7 +88,7 @@ def test_a_layer_that_is_called_prepare_is_no_such_step(rng):
             return self.prepare(batch.x)
 
     assert prepare(Layered(), graphs) is None
-    assert torch.equal(encode(Layered(), graphs), torch.from_numpy(graphs.x))
+    assert torch.equal(encode(Layered(), graphs), torch.from_numpy(graphs.x).float())
 
 
 def test_a_failing_encoder_is_named(rng):

@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...embeddings import EMBEDDINGS
-from ...features.blocks import BLOCKS, available_kinds, parse_name
+from ...features.blocks import BLOCKS, BUILT_IN, available_kinds, cloud_of, parse_name
 from ...graphs import Graphs
-
-_BUILT_IN = ("attributes", "labels", "degree", "structure", "size", "wl", "trees")
 
 
 def candidate_blocks(features: Any, embedding: str, graphs: Graphs) -> dict[str, list[str]]:
     """Sets of blocks to choose from, by title: those that were asked for, or for "auto" what these graphs can have."""
     if isinstance(features, str):
-        return recipes(available_kinds(graphs))
+        carries = [] if graphs.edge_data is None else graphs.edge_data.carries
+        several = graphs.labels is not None and graphs.labels.shape[1] > 1
+        return recipes(available_kinds(graphs), carries, several_labels=several)
     names = list(features)
     if not embeddings_for(names, embedding):
         raise ValueError(f"embedding {embedding!r} cannot take {', '.join(names)}")
     return {", ".join(names): names}
 
 
-def recipes(kinds: Sequence[str]) -> dict[str, list[str]]:
+def recipes(kinds: Sequence[str], carries: Sequence[str] = (), *, several_labels: bool = False) -> dict[str, list[str]]:
     """Sets of blocks worth trying for graphs with these kinds of node information, by title.
 
-    Kinds that were registered from outside are tried on their own, at level 0.
+    `carries` names what edges carry: labels, vectors, weights, directions. Kinds that were registered from outside are
+    tried on their own, at level 0.
 
     >>> list(recipes(["labels", "degree", "wl"]))[:3]
     ['labels', 'labels, hops 0–1', 'labels, hops 0–2']
@@ -52,7 +53,34 @@ def recipes(kinds: Sequence[str]) -> dict[str, list[str]]:
     found[f"{title}, hops 0–2 + WL codes 1–2"] = [*levels(own, 2), "wl@1", "wl@2"]
     for last in (1, 2, 3):
         found[f"trees 0–{last}"] = levels(["trees"], last)
-    return found | {kind: [f"{kind}@0"] for kind in kinds if kind not in _BUILT_IN}
+    if carries:
+        found |= _with_edges(kinds, carries, own, title, several_labels=several_labels)
+    return found | {kind: [f"{kind}@0"] for kind in kinds if kind not in BUILT_IN}
+
+
+def _with_edges(
+    kinds: Sequence[str], carries: Sequence[str], own: list[str], title: str, *, several_labels: bool
+) -> dict[str, list[str]]:
+    """Sets of blocks that see what edges carry."""
+    found: dict[str, list[str]] = {}
+    if "labels" in carries or "directions" in carries:
+        for last in (1, 2, 3):
+            found[f"trees with edges 0–{last}"] = [f"trees+edges@{level}" for level in range(last + 1)]
+        found["WL codes with edges 0–2"] = [f"wl+edges@{level}" for level in range(3)]
+        if several_labels:  # all labels of a node together may tell too many nodes apart
+            for last in (1, 3):
+                found[f"trees of first labels 0–{last}"] = [f"trees+first+edges@{level}" for level in range(last + 1)]
+    if "around" in kinds:
+        found["edges around nodes, hops 0–1"] = ["around@0", "around@1"]
+        found[f"{title} + edges around nodes"] = [*(f"{kind}@0" for kind in own), "around@0"]
+    if "weights" in carries:
+        found["strength, hops 0–1"] = ["strength@0", "strength@1"]
+        found[f"{title}, weighted hops 0–2"] = [f"{kind}+edges@{level}" for kind in own for level in range(3)]
+    if "edge" in kinds:
+        found["edges"] = ["edge@0"]
+    edge = ["edge@0"] * ("edge" in kinds)
+    found["edges and their ends, hops 0–1"] = [*edge, "ends@0", "ends@1"]
+    return found
 
 
 def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
@@ -61,14 +89,15 @@ def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
     >>> embeddings_for(["trees@0", "trees@1"]), embeddings_for(["size@0"])
     (['histogram'], ['mean'])
     """
-    blocks = [BLOCKS[parse_name(name)[0]] for name in names]
-    columns = {block.scaling == "none" for block in blocks}
+    blocks = [BLOCKS[parse_name(name).kind] for name in names]
+    columns = {block.makes_columns for block in blocks}
     if len(columns) == 2:
         raise ValueError(f"trees go with trees alone, got {', '.join(names)}")
+    cloud_of(names)
     fitting = [kind for kind, embedding in EMBEDDINGS.items() if embedding.takes_columns in columns]
     if wanted != "auto":
         return [wanted] if wanted in fitting else []
     restricted = [block.embeddings for block in blocks]
-    if all(restricted):
-        return [kind for kind in fitting if all(kind in allowed for allowed in restricted if allowed)]
-    return fitting
+    if any(allowed is None for allowed in restricted):
+        return fitting
+    return [kind for kind in fitting if all(allowed is None or kind in allowed for allowed in restricted)]

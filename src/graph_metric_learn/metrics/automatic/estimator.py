@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...embeddings import EMBEDDINGS
 from ...features.blocks import NodeBlocks
+from ...features.edge_cloud import cloud_edges, edge_rows
+from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
 from ...graphs import Graphs
 from ...objectives import OBJECTIVES, resolve_objective
@@ -20,6 +23,7 @@ from ...persistence.models import strip_prefix
 from ...transport import Vectors, pairwise_distances
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
+from ..unused import warn_unused
 from .candidates import candidate_blocks
 from .learning import Stage
 from .reweighting import LowRankMap
@@ -29,6 +33,7 @@ from .stages import Learned, learn_stages
 from .terms import Term
 
 _MAX_NODES, _MIN_GRAPHS = 80_000, 100  # the choice is made on at most 80,000 nodes, but at least 100 graphs
+_MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
 
 
@@ -64,6 +69,12 @@ class GraphMetric(BaseGraphMetric):
         Progress bars, of the candidates in `fit` and of many distances; by default on a terminal, where it takes long.
     task : {"auto", "classes"}
         What the distance is for, a name in `objectives.OBJECTIVES`; "auto" is classes.
+    edge_attribute, edge_label, edge_weight : str, optional
+        Names of what edges carry, see :func:`as_graphs`. One-hot vectors are read as labels.
+    edges : {"auto", False}
+        False reads edges without what they carry.
+    directed : {"auto", True, False}
+        Whether edges have directions, see :func:`as_graphs`; new graphs are read as those in `fit`.
 
     Attributes
     ----------
@@ -107,6 +118,11 @@ class GraphMetric(BaseGraphMetric):
         label: str | None = None,
         progress: bool | None = None,
         task: str = "auto",
+        edge_attribute: str | None = None,
+        edge_label: str | None = None,
+        edge_weight: str | None = "weight",
+        edges: Any = "auto",
+        directed: Any = "auto",
     ) -> None:
         self.features = features
         self.embedding = embedding
@@ -118,6 +134,11 @@ class GraphMetric(BaseGraphMetric):
         self.label = label
         self.progress = progress
         self.task = task
+        self.edge_attribute = edge_attribute
+        self.edge_label = edge_label
+        self.edge_weight = edge_weight
+        self.edges = edges
+        self.directed = directed
 
     # --- learning ------------------------------------------------------------------------------------------------
 
@@ -135,12 +156,17 @@ class GraphMetric(BaseGraphMetric):
         """
         began = time.perf_counter()
         self._check_options()
+        self.__dict__.pop("directed_", None)  # decided anew
         given = self.read(graphs)
-        self.objective_ = resolve_objective(self.task)
-        target = self.objective_.encode(given, y)
+        objective = resolve_objective(self.task)
+        target = objective.encode(given, y)
+        self.objective_ = objective
         self.label_columns_ = code_columns(given) if isinstance(self.features, str) else np.zeros(0, dtype=bool)
         self.labelled_ = given.labels is not None
-        given = without_codes(given, self.label_columns_, self.labelled_)
+        self.edge_reading_ = EdgeReading.of(given)
+        self.directed_ = self.edge_reading_.directed
+        warn_unused(given, {"edge labels", "edge vectors", "edge weights", "edge directions"})
+        given = self._as_fitted(given)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         candidates = candidate_blocks(self.features, self.embedding, given)
@@ -162,11 +188,14 @@ class GraphMetric(BaseGraphMetric):
         """The training graphs that the choice is made on, with the blocks that the candidates need."""
         names = list(dict.fromkeys(name for blocks in candidates.values() for name in blocks))
         most = min(self.n_graphs, max(_MIN_GRAPHS, int(_MAX_NODES / given.sizes.mean())))
+        if given.edge_data is not None:
+            arcs = given.edge_data.ends.shape[1] / len(given)
+            most = min(most, max(_MIN_GRAPHS, int(_MAX_ARCS / max(arcs, 1))))
         some = self.objective_.subsample(target, most, rng)
         self.blocks_ = NodeBlocks().fit(given, names, sample=some)
         here = given[some]
         blocks = dict(zip(names, self.blocks_.transform(here), strict=True))
-        return Sample(blocks, here.sizes, target[some])
+        return Sample(blocks, self.blocks_.sizes(here), target[some])
 
     def _check_options(self) -> None:
         whole_number("n_steps", self.n_steps, 1)
@@ -187,6 +216,7 @@ class GraphMetric(BaseGraphMetric):
     @property
     def history_(self) -> list[Stage]:
         """The old name of `stages_`."""
+        check_is_fitted(self, "stages_")
         warnings.warn("GraphMetric.history_ is now called stages_", FutureWarning, stacklevel=2)
         return self.stages_
 
@@ -212,9 +242,9 @@ class GraphMetric(BaseGraphMetric):
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs."""
         check_is_fitted(self, "terms_")
-        given = self.read(graphs)
-        blocks = self._blocks(given)
-        vectors = side_by_side([term.vectors(blocks, given.sizes) for term in self.terms_])
+        given = self._as_fitted(self.read(graphs))
+        blocks, sizes = self._blocks(given), self.blocks_.sizes(given)
+        vectors = side_by_side([term.vectors(blocks, sizes[term.cloud]) for term in self.terms_])
         return vectors if self.low_rank_ is None else self.low_rank_.apply(vectors)
 
     def embed(self, graphs: Any) -> Vectors:
@@ -222,28 +252,42 @@ class GraphMetric(BaseGraphMetric):
         return Vectors(torch.from_numpy(self.transform(graphs)), numpy=True)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are compared with which, and each node's share of the squared distance.
+        """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
 
         See :meth:`Embedding.compare`, for each term. A map of low rank mixes what the terms say: it counts in the
-        distance, but not in the shares of the nodes.
+        distance, but not in the shares.
         """
         check_is_fitted(self, "terms_")
-        both = self.read([graph, other])
-        blocks = self._blocks(both)
-        plan, source, target = np.zeros(tuple(both.sizes)), np.zeros(both.sizes[0]), np.zeros(both.sizes[1])
+        both = self._as_fitted(self.read([graph, other]))
+        blocks, sizes = self._blocks(both), self.blocks_.sizes(both)
+        plans = {cloud: np.zeros(tuple(counts)) for cloud, counts in sizes.items()}
+        shares = {cloud: [np.zeros(count) for count in counts] for cloud, counts in sizes.items()}
+        counts = Counter(term.cloud for term in self.terms_)
         for term in self.terms_:
-            part, adds, adds_other = term.compare(blocks, int(both.sizes[0]))
-            plan = plan + part / len(self.terms_)
-            source, target = source + adds, target + adds_other
-        whole = max(float(source.sum()), np.finfo(np.float32).tiny)
+            cloud = term.cloud
+            plan, *adds = term.compare(blocks, int(sizes[cloud][0]))
+            plans[cloud] = plans[cloud] + plan / counts[cloud]
+            shares[cloud] = [share + added for share, added in zip(shares[cloud], adds, strict=True)]
+        whole = max(float(sum(pair[0].sum() for pair in shares.values())), np.finfo(np.float32).tiny)
         distance = float(pairwise_distances(self.embed([graph]), self.embed([other]), progress=False)[0, 0])
         distance = 0.0 if distance < self.rounding else distance
-        return Explanation(distance, plan, source / whole, target / whole, both)
+        if not counts["nodes"]:  # edges alone are compared: nothing tells nodes apart
+            plans["nodes"][:] = 1.0 / float(both.sizes.prod())
+        edges: dict[str, Any] = {}
+        if counts["edges"]:
+            rows, _ = edge_rows(both)
+            source, target = (share / whole for share in shares["edges"])
+            edges = {"edge_ends": cloud_edges(both, rows), "edge_source_share": source, "edge_target_share": target}
+        source, target = (share / whole for share in shares["nodes"])
+        return Explanation(distance, plans["nodes"], source, target, both, **edges)
+
+    def _as_fitted(self, given: Graphs) -> Graphs:
+        """Graphs whose labels and edges are read as those in `fit`."""
+        return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
     def _blocks(self, given: Graphs) -> Blocks:
-        """Blocks of node features, by name."""
-        found = self.blocks_.transform(without_codes(given, self.label_columns_, self.labelled_))
-        return dict(zip(self.blocks_.names_, found, strict=True))
+        """Blocks of features, by name."""
+        return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -263,7 +307,8 @@ class GraphMetric(BaseGraphMetric):
             tensors |= {f"update.{name}": value for name, value in vars(self.low_rank_).items()}
         config = {
             "params": params, "blocks": blocks, "terms": terms, "objective": self.objective_.state(),
-            "label_columns": self.label_columns_.tolist(), "labelled": self.labelled_, "choice": vars(self.choice_),
+            "label_columns": self.label_columns_.tolist(), "labelled": self.labelled_,
+            "edge_reading": self.edge_reading_.state(), "choice": vars(self.choice_),
             "history": [vars(stage) for stage in self.stages_], "seconds": self.seconds_,
         }  # fmt: skip
         return config, tensors
@@ -284,6 +329,8 @@ class GraphMetric(BaseGraphMetric):
         metric.objective_.set_state(config.get("objective", config.get("classes")))  # "classes": the older name
         metric.label_columns_ = np.array(config["label_columns"], dtype=bool)
         metric.labelled_ = config["labelled"]
+        metric.edge_reading_ = EdgeReading.from_state(config.get("edge_reading", EdgeReading().state()))
+        metric.directed_ = metric.edge_reading_.directed
         metric.choice_ = Choice(**config["choice"])
         metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]

@@ -1,8 +1,8 @@
-"""Learning that cannot hurt: few parameters, kept only where graphs held out are predicted better.
+"""Learning with few parameters, kept only if graphs held out are predicted better.
 
 A squared distance with parameters (see `reweighting`) is learned from pairs of near graphs: of each graph its nearest
-ones, as the unlearned distance sees them. What each parameter is multiplied with is computed once per pair, so that
-a fit takes milliseconds, and so does judging it.
+ones, as the unlearned distance sees them. What does not depend on the parameters is computed once per pair, so
+that a fit takes milliseconds, and so does judging it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Neighborhoods:
     def of(
         cls, squares: np.ndarray, target: np.ndarray, objective: Objective, rng: np.random.Generator
     ) -> Neighborhoods:
-        """Those of squared distances [N, N], equal ones in random order."""
+        """Neighbourhoods from squared distances [N, N]; ties are broken at random."""
         count = len(target)
         shuffled = rng.permutation(count)
         others = squares[:, shuffled].astype(np.float32)

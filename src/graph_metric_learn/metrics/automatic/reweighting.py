@@ -38,7 +38,7 @@ class GroupWeights:
 
     @classmethod
     def joined(cls, parts: np.ndarray, owner: np.ndarray) -> GroupWeights:
-        """With one weight for all groups of an owner [G]."""
+        """One weight per owner; owner[g] is the owner of group g [G]."""
         return cls(parts @ np.eye(owner.max() + 1, dtype=np.float32)[owner])
 
     def squares(self, parameters: np.ndarray) -> np.ndarray:

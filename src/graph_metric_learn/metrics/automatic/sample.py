@@ -9,31 +9,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from ..._core.ragged import concatenated_ranges, offsets
+from ...features.blocks import cloud_of
 from ...transport import Vectors, pairwise_distances
 
 if TYPE_CHECKING:
     from .terms import Term
 
-Blocks = Mapping[str, Any]  # node features [S, q] by name; sparse for trees
+Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; sparse for trees
 
 
 @dataclass
 class Sample:
-    """Some of the training graphs: their blocks of node features, sizes [N] and encoded targets [N]."""
+    """Some of the training graphs.
+
+    Attributes
+    ----------
+    blocks : dict of arrays
+        Features of all nodes, or of all edges, by name.
+    sizes : dict of ndarray [N]
+        How many points each graph has, by cloud: "nodes" and, if there, "edges".
+    target : ndarray [N]
+        Encoded by the objective.
+    """
 
     blocks: Blocks
-    sizes: np.ndarray
+    sizes: Mapping[str, np.ndarray]
     target: np.ndarray
 
     def part(self, which: np.ndarray) -> Sample:
         """The graphs with these numbers, ascending."""
-        rows = np.flatnonzero(np.isin(np.repeat(np.arange(len(self.sizes)), self.sizes), which))
-        blocks = {name: block[rows] for name, block in self.blocks.items()}
-        return Sample(blocks, self.sizes[which], self.target[which])
+        rows = {cloud: concatenated_ranges(offsets(sizes)[which], sizes[which]) for cloud, sizes in self.sizes.items()}
+        blocks = {name: block[rows[cloud_of([name])]] for name, block in self.blocks.items()}
+        return Sample(blocks, {cloud: sizes[which] for cloud, sizes in self.sizes.items()}, self.target[which])
 
     def vectors(self, term: Term) -> np.ndarray:
         """Vectors of one term [N, slots, q]."""
-        return term.vectors(self.blocks, self.sizes)
+        return term.vectors(self.blocks, self.sizes[term.cloud])
 
     def squares(self, terms: list[Term]) -> np.ndarray:
         """Squared distances [N, N] by a sum of terms."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._core.progress import progress_bar
+from ...features.blocks import cloud_of
 from ...objectives import Objective
 from ...objectives.leave_one_out import leave_one_out, usable
 from .candidates import embeddings_for
@@ -15,6 +16,7 @@ from .sample import Sample
 from .terms import Term
 
 _SHORTLIST = 12  # candidates, the best on their own, that are scored on the full sample
+_MANY_EDGES = 200  # edges per graph from which they are not transported to a reference
 _CONSTANT = 1e-12  # mean squared distance of a candidate that tells no two graphs apart
 
 
@@ -70,15 +72,16 @@ def select_terms(
     """
     terms: dict[str, Term] = {}
     scores: dict[str, float] = {}
-    kinds = {title: embeddings_for(names, embedding) for title, names in candidates.items()}
+    kinds = {title: _embeddings(names, embedding, sample) for title, names in candidates.items()}
     count = sum(map(len, kinds.values()))
     with progress_bar(progress, "choosing", total=count, unit="candidate", delay=1.0) as bar:
         for title, names in candidates.items():
-            for term in Term.fit_each(title, names, kinds[title], sample.blocks, sample.sizes, rng):
+            for term in Term.fit_each(title, names, kinds[title], sample.blocks, sample.sizes[cloud_of(names)], rng):
                 squares = screening.squares([term])
                 if squares.mean() > _CONSTANT:
-                    terms[term.name] = term
-                    scores[term.name] = float(leave_one_out(objective, squares, screening.target).mean())
+                    name = term.name if term.name not in terms else f"{term.name} ({term.kind})"
+                    terms[name] = term
+                    scores[name] = float(leave_one_out(objective, squares, screening.target).mean())
                 bar.update()
     if not terms:
         raise ValueError("all graphs look the same: no block of node features tells any two apart")
@@ -94,8 +97,17 @@ def select_terms(
     return [terms[name] for name in choice.weights], choice
 
 
+def _embeddings(names: list[str], wanted: str, sample: Sample) -> list[str]:
+    """Embeddings for these blocks; transport to a reference takes too long for large clouds of edges."""
+    kinds = embeddings_for(names, wanted)
+    cloud = cloud_of(names)
+    if wanted == "auto" and cloud == "edges" and sample.sizes[cloud].mean() > _MANY_EDGES:
+        kinds = [kind for kind in kinds if kind != "reference"]
+    return kinds
+
+
 def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, *, n_steps: int = 8) -> Choice:
-    """A weighted sum of few candidates: one is added at each step, also one that is there already [1]_.
+    """A weighted sum of few candidates, by greedy selection with replacement [1]_.
 
     Parameters
     ----------
@@ -105,7 +117,7 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
         Encoded by the objective.
     objective : Objective
     n_steps : int
-        How many are added; the best sum on the way counts. 1 chooses the best candidate alone.
+        Greedy steps; the best of the sums on the way is kept. 1 chooses the best candidate alone.
 
     Notes
     -----

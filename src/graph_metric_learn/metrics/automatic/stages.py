@@ -76,7 +76,7 @@ def _pairs(
 def _refresh(learned: Learned, sample: Sample, objective: Objective, rng: np.random.Generator) -> bool:
     """Fits the embeddings anew with the learned weights, if graphs left out are then predicted better."""
     anew = [
-        term if term.embedding.takes_columns else term.refreshed(sample.blocks, sample.sizes, rng)
+        term if term.embedding.takes_columns else term.refreshed(sample.blocks, sample.sizes[term.cloud], rng)
         for term in learned.terms
     ]
     held_score, anew_score = (
@@ -89,7 +89,7 @@ def _refresh(learned: Learned, sample: Sample, objective: Objective, rng: np.ran
 
 
 def _confirm(learned: Learned, unlearned: list[Term], sample: Sample, objective: Objective, rest: np.ndarray) -> None:
-    """Takes all that was learned back if graphs that took no part in learning are predicted worse by all others."""
+    """Undoes all learning if the leave-one-out score of the graphs that were not learned from got worse."""
     kept = [stage for stage in learned.stages if stage.kept]
     if not kept or len(rest) == 0:
         return

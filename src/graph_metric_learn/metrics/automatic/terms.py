@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._core.linear import MAX_COLUMNS, principal_components
 from ...embeddings import EMBEDDINGS, Embedding, restore
-from ...features.carried import MAX_COLUMNS, principal_components
+from ...features.blocks import cloud_of
 from ...persistence.models import strip_prefix
 from .sample import Blocks
 
@@ -22,7 +23,7 @@ class Term:
     Attributes
     ----------
     title : str
-        For people.
+        Readable title, for reports.
     names : list of str
         The blocks.
     basis : ndarray [Q, q] or None
@@ -66,6 +67,11 @@ class Term:
     def name(self) -> str:
         return f"{self.embedding.name} of {self.title}"
 
+    @property
+    def cloud(self) -> str:
+        """Whether its points are "nodes" or "edges"."""
+        return cloud_of(self.names)
+
     def points(self, blocks: Blocks) -> Any:
         """Node features [S, q]; sparse where the embedding takes columns of 0 and 1."""
         joined = _joined(blocks, self.names)
@@ -80,7 +86,7 @@ class Term:
         return vectors
 
     def compare(self, blocks: Blocks, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How two graphs are compared, the first of which has `first` nodes; see :meth:`Embedding.compare`."""
+        """How two graphs are compared, the first of which has `first` points; see :meth:`Embedding.compare`."""
         points = self.points(blocks)
         weights = np.ones(points.shape[1]) if self.column_weights is None else self.column_weights
         plan, source, target = self.embedding.compare(points[:first], points[first:], weights)
@@ -111,7 +117,8 @@ class Term:
         assert self.column_weights is not None
         scale = np.sqrt(self.column_weights, dtype=np.float32)
         basis = np.diag(scale) if self.basis is None else self.basis * scale
-        term = Term(self.title, self.names, basis, self.kind, EMBEDDINGS[self.kind](), self.weight)
+        embedding = EMBEDDINGS[self.kind](**self.embedding.options())
+        term = Term(self.title, self.names, basis, self.kind, embedding, self.weight)
         term.embedding.fit(term.points(blocks), sizes, rng)
         return term
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from ..._core.validation import one_of
-from ...features.propagation import propagate
+from ...features.propagation import PROPAGATIONS, propagate
 from ...graphs import Graphs
+from .directed import DIRECTED, propagate_directed
 
 ACTIVATIONS = ("relu", "none")
 
@@ -35,8 +37,10 @@ class SGCN(nn.Module):
     ----------
     in_features, out_features : int
         q and p.
-    depth, propagation
-        See :func:`propagate`.
+    depth : int
+        Hops r.
+    propagation : {"symmetric", "sum", "in", "out"}
+        Ã, see :func:`propagate`; "in" and "out" follow the directions of edges, see :func:`propagate_directed`.
     activation : {"relu", "none"}
         What follows the product.
     seed : int, numpy.random.Generator or None
@@ -58,18 +62,17 @@ class SGCN(nn.Module):
         seed: Any = None,
     ) -> None:
         super().__init__()
-        self.depth, self.propagation, self.activation = (
-            depth,
-            propagation,
-            one_of("activation", activation, ACTIVATIONS),
-        )
+        self.depth = depth
+        self.propagation = one_of("propagation", propagation, (*PROPAGATIONS, *DIRECTED))
+        self.activation = one_of("activation", activation, ACTIVATIONS)
         bound = math.sqrt(6.0 / (in_features + out_features))
         start = np.random.default_rng(seed).uniform(-bound, bound, size=(in_features, out_features))
         self.theta = nn.Parameter(torch.from_numpy(start.astype(np.float32)))
 
     def prepare(self, graphs: Graphs) -> Tensor:
         """Propagated features Ã^r X of all nodes [S, q]."""
-        return torch.from_numpy(propagate(graphs, self.depth, self.propagation)).to(self.theta.device)
+        step = propagate_directed if self.propagation in DIRECTED else propagate
+        return torch.from_numpy(step(graphs, self.depth, self.propagation)).to(self.theta.device)
 
     def forward(self, propagated: Tensor) -> Tensor:
         """Node features [S, p]."""
@@ -77,9 +80,14 @@ class SGCN(nn.Module):
         return product.relu() if self.activation == "relu" else product
 
 
+def takes_batch(module: nn.Module) -> bool:
+    """Whether the encoder has no `prepare`, and gets a PyG batch or parts of one: nodes and edges, no edge data."""
+    return not callable(getattr(type(module), "prepare", None))  # of the class: a layer may happen to have this name
+
+
 def prepare(module: nn.Module, graphs: Graphs) -> Tensor | None:
     """What the encoder's own `prepare` computes for these graphs [S, q]; None if it has no such method."""
-    if not callable(getattr(type(module), "prepare", None)):  # of the class: a layer may happen to have this name
+    if takes_batch(module):
         return None
     step: Any = module.prepare
     return step(graphs)
@@ -105,3 +113,13 @@ def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
     except (RuntimeError, TypeError, AttributeError) as error:
         width = None if graphs.x is None else graphs.x.shape[1]
         raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error
+
+
+def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **options: Any) -> nn.Module:
+    """An encoder with saved weights, for use: a copy of the given one or, for None, an SGCN with these options."""
+    module = SGCN(*weights["theta"].shape, **options) if encoder is None else deepcopy(encoder)
+    try:
+        module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    except RuntimeError as error:
+        raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
+    return module.eval()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...features import NodeFeatures
-from ...graphs import Graphs
+from ...features.edge_sums import EdgeSums
+from ...graphs import Graphs, as_graphs
 from ...objectives.classes import check_classes
 from ...persistence.models import load_model, strip_prefix
 from ...transport import Curves, curve_vectors
-from ...transport.curves import METRICS, resolve
+from ...transport.curves import DISTANCES, resolve
 from ...transport.devices import resolve_device
 from ...transport.ordering import check_ties
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
-from .encoders import SGCN, encode
+from ..unused import warn_unused
+from .encoders import SGCN, encode, restored
 from .losses import resolve_loss
 from .matching import explain_pair
+from .reading import reading_options, used_of_edges, warn_of_offsets
 from .training import History, train
 from .training.batch_distances import CurveRule
 
@@ -51,7 +55,9 @@ class SGML(BaseGraphMetric):
         Of the training. n_epochs=0 leaves Θ as it was drawn.
     features : {"auto", "x", "attributes", "labels", "degree", "fuse"}
         Node features, see :class:`NodeFeatures`. "auto" with a name for `label` is "fuse" where nodes have vectors too.
-    propagation, activation
+    propagation : {"symmetric", "sum", "in", "out"}
+        How features go along edges, see :class:`SGCN`; "in" and "out" follow directions. All use weights of edges.
+    activation : {"relu", "none"}
         See :class:`SGCN`.
     ties : {"canonical", "first"}
         See :func:`rpw_distance`.
@@ -77,6 +83,15 @@ class SGML(BaseGraphMetric):
         Names of the node features and labels, see :func:`as_graphs`.
     progress : bool, optional
         Progress bar; by default on a terminal, for training that takes more than a second.
+    edge_attribute, edge_label, edge_weight : str
+        Names of what edges carry, see :func:`as_graphs`.
+    edges : {"auto", False}
+        False ignores what edges carry: the paper's reading.
+    directed : {"auto", True, False}
+        Whether edges have directions, see :func:`as_graphs`. "auto" decides in `fit`; new graphs are read likewise.
+    edge_sums : bool
+        Whether nodes also get the sums and means of the labels, vectors, weights and squared weights of their edges,
+        standardised; see :class:`EdgeSums`. Without it SGML uses weights only, and `fit` warns of what it leaves out.
 
     Attributes
     ----------
@@ -84,6 +99,10 @@ class SGML(BaseGraphMetric):
         The trained encoder.
     features_ : NodeFeatures
         The fitted features.
+    edge_sums_ : EdgeSums or None
+        The fitted sums over edges, beside them.
+    directed_ : bool
+        Whether the graphs of `fit` had directions.
     classes_ : ndarray
         Class labels seen.
     history_ : History
@@ -129,6 +148,12 @@ class SGML(BaseGraphMetric):
         attribute: str = "x",
         label: str | None = None,
         progress: bool | None = None,
+        edge_attribute: str | None = None,
+        edge_label: str | None = None,
+        edge_weight: str | None = "weight",
+        edges: Any = "auto",
+        directed: Any = "auto",
+        edge_sums: bool = False,
     ) -> None:
         self.depth = depth
         self.n_components = n_components
@@ -152,6 +177,12 @@ class SGML(BaseGraphMetric):
         self.attribute = attribute
         self.label = label
         self.progress = progress
+        self.edge_attribute = edge_attribute
+        self.edge_label = edge_label
+        self.edge_weight = edge_weight
+        self.edges = edges
+        self.directed = directed
+        self.edge_sums = edge_sums
 
     # --- learning ------------------------------------------------------------------------------------------------
 
@@ -165,7 +196,12 @@ class SGML(BaseGraphMetric):
         y : array [N], optional
             Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
         """
-        given = self.read(graphs)
+        given = self.read_new(graphs)
+        warn_unused(given, used_of_edges(self))
+        return self.fit_read(given, y)
+
+    def fit_read(self, given: Graphs, y: Any) -> SGML:
+        """`fit` on graphs that were read already, without a word on what SGML does not use of them."""
         codes, rng = self.begin(given, y)
         return self._train(given, codes, self.n_epochs, rng)
 
@@ -187,6 +223,7 @@ class SGML(BaseGraphMetric):
             return self.fit(graphs, y)
         self._check_options()
         given = self.read(graphs)
+        warn_unused(given, used_of_edges(self))
         y = check_classes(given, y)
         self.classes_ = np.unique(np.concatenate([self.classes_, y]))
         codes = np.searchsorted(self.classes_, y)
@@ -198,16 +235,22 @@ class SGML(BaseGraphMetric):
         self.module_: torch.nn.Module
         both = self.label is not None and given.x is not None  # labels that were asked for by name are not left out
         self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(given)
+        if given.x is not None and self.features_.kind_ == "x":
+            warn_of_offsets(given.x)
+        data = given.edge_data
+        self.directed_, self.weighted_ = (False, False) if data is None else (data.directed, data.weights is not None)
+        self.edge_sums_ = EdgeSums().fit(given) if self.edge_sums and data is not None else None
         if self.encoder is None:
-            p = min(self.n_components, self.features_.width_)
+            width = self.features_.width_ + (0 if self.edge_sums_ is None else self.edge_sums_.width)
+            p = min(self.n_components, width)
             self.module_ = SGCN(
-                self.features_.width_, p,
+                width, p,
                 depth=self.depth, propagation=self.propagation, activation=self.activation, seed=rng,
             )  # fmt: skip
         else:
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
-                p = encode(self.module_.eval(), self.features_.transform(given[:1])).shape[1]
+                p = encode(self.module_.eval(), self.node_features(given[:1])).shape[1]
         self.module_.to(self.training_device())
         directions, carry = resolve(self.distance, p, self.n_projections, None, rng, torch.empty(0))
         self.rule_ = CurveRule(directions, carry, self.ties)
@@ -215,13 +258,37 @@ class SGML(BaseGraphMetric):
 
     def _train(self, given: Graphs, codes: np.ndarray, n_epochs: int, rng: np.random.Generator) -> SGML:
         train(
-            self.module_, self.features_.transform(given), codes, self.rule_,
+            self.module_, self.node_features(given), codes, self.rule_,
             loss=self.loss, n_epochs=n_epochs, batch_size=self.batch_size, learning_rate=self.learning_rate,
             restart=self.restart_optimizer, batching=self.batching, rng=rng, n_cells=self.n_cells,
             progress=self.progress, history=self.history_,
         )  # fmt: skip
         self.module_.eval()
         return self
+
+    # --- reading graphs ------------------------------------------------------------------------------------------
+
+    def read(self, graphs: Any) -> Graphs:
+        """Graphs of any supported kind as one collection, with directions and weights only if those in `fit` had."""
+        given = super().read(graphs)
+        data = given.edge_data
+        if data is None or data.weights is None or getattr(self, "weighted_", True):
+            return given
+        return replace(given, edge_data=replace(data, weights=None))
+
+    def read_new(self, graphs: Any) -> Graphs:
+        """The same for `fit`, which decides anew on directions and weights."""
+        if self.warm_start and hasattr(self, "module_"):
+            return self.read(graphs)
+        return as_graphs(graphs, **reading_options(self))
+
+    def node_features(self, given: Graphs) -> Graphs:
+        """Graphs that were read, with the matrix that the encoder takes as their `x`."""
+        ready = self.features_.transform(given)
+        if self.edge_sums_ is None:
+            return ready
+        assert ready.x is not None
+        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(given)], axis=1))
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
@@ -230,7 +297,7 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        ready = self.features_.transform(self.read(graphs))
+        ready = self.node_features(self.read(graphs))
         with torch.no_grad():
             return self.rule_.curves(encode(self.module_, ready), ready.sizes, numpy=True)
 
@@ -241,7 +308,7 @@ class SGML(BaseGraphMetric):
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are matched, and each node's share of their distance."""
         check_is_fitted(self, "module_")
-        both = self.features_.transform(self.read([graph, other]))
+        both = self.node_features(self.read([graph, other]))
         with torch.no_grad():
             points = encode(self.module_, both).cpu().numpy()
         return explain_pair(points, both, self.rule_)
@@ -276,6 +343,8 @@ class SGML(BaseGraphMetric):
         config = {
             "params": params,
             "features": self.features_.state(),
+            "edge_sums": None if self.edge_sums_ is None else self.edge_sums_.state(),
+            "edges": {"directed": self.directed_, "weighted": self.weighted_},
             "classes": self.classes_.tolist(),
             "history": vars(self.history_),
         }
@@ -299,22 +368,13 @@ class SGML(BaseGraphMetric):
         metric = cls(**params)
         metric.seed_ = params["random_state"]
         metric.features_ = NodeFeatures.from_state(config["features"])
+        sums, edges = config.get("edge_sums"), config.get("edges", {})  # not in older files, which saw no edge data
+        metric.edge_sums_ = None if sums is None else EdgeSums.from_state(sums)
+        metric.directed_, metric.weighted_ = edges.get("directed", False), edges.get("weighted", False)
         metric.classes_ = np.array(config["classes"])
         metric.history_ = History(**config["history"])
-        weights = {name: torch.from_numpy(value) for name, value in strip_prefix(tensors, "encoder.").items()}
-        module: torch.nn.Module
-        if encoder is None:
-            module = SGCN(
-                *weights["theta"].shape,
-                depth=metric.depth, propagation=metric.propagation, activation=metric.activation,
-            )  # fmt: skip
-        else:
-            module = deepcopy(encoder)
-        try:
-            module.load_state_dict(weights)
-        except RuntimeError as error:
-            raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
-        metric.module_ = module.eval()
+        options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
+        metric.module_ = restored(encoder, strip_prefix(tensors, "encoder."), **options)
         directions = torch.from_numpy(tensors["directions"]) if "directions" in tensors else None
         _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
         metric.rule_ = CurveRule(directions, carry, metric.ties)
@@ -332,7 +392,7 @@ class SGML(BaseGraphMetric):
             whole_number(name, getattr(self, name), least)
         if not (np.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}")
-        one_of("distance", self.distance, METRICS)
+        one_of("distance", self.distance, DISTANCES)
         if check_ties(self.ties) == "optimal":
             raise ValueError('ties="optimal" is for single pairs: train with ties="canonical"')
         resolve_loss(self.loss)

@@ -18,9 +18,11 @@ from joblib import effective_n_jobs
 from ...graphs import Graphs, as_graphs
 from ...objectives.classes import check_classes
 from ...transport.devices import resolve_device
+from ..unused import warn_unused
 from .encoders import SGCN
 from .estimator import SGML
 from .losses import named_loss
+from .reading import reading_options, used_of_edges
 from .training.many_models import Job, train_many
 
 _MODELS_PER_CORE = 2.5  # from which a GPU beats a thread per core: 40 models on an H200 beside 16 cores
@@ -43,7 +45,8 @@ def fit_many(
     Parameters
     ----------
     metrics : list of SGML
-        Fitted in place. They may differ in anything but the names of node features and labels.
+        Fitted in place. They may differ in anything but how graphs are read: the names of what nodes and edges carry,
+        `edges` and `directed`.
     graphs : list of graphs, PyG dataset or Batch
         See :func:`as_graphs`; converted once.
     y : array [N], optional
@@ -78,9 +81,10 @@ def fit_many(
         raise ValueError("fit_many needs a list of SGML metrics")
     if len({id(metric) for metric in metrics}) < len(metrics):
         raise ValueError("the same metric stands in the list twice: make copies with sklearn.base.clone")
-    if len({(metric.attribute, metric.label) for metric in metrics}) > 1:
-        raise ValueError("the metrics name node features or labels differently: fit them apart")
-    given = as_graphs(graphs, attribute=metrics[0].attribute, label=metrics[0].label)
+    if len({tuple(reading_options(metric).values()) for metric in metrics}) > 1:
+        raise ValueError("the metrics name or read what nodes and edges carry differently: fit them apart")
+    given = as_graphs(graphs, **reading_options(metrics[0]))
+    warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)))
     y = check_classes(given, y)
     every = np.arange(len(given))
     parts = [every] * len(metrics) if subsets is None else [_graph_numbers(subset, every) for subset in subsets]
@@ -108,13 +112,18 @@ def _fit_in_threads(
     """One metric per thread: the compiled training step releases the GIL."""
     threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(m.fit, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
+        futures = [pool.submit(_fit_alone, m, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
         try:
             for future in futures:
                 future.result()
         finally:  # after an error or Ctrl-C, metrics that wait are not fitted
             for future in futures:
                 future.cancel()
+
+
+def _fit_alone(metric: SGML, given: Graphs, y: np.ndarray) -> None:
+    """`fit` without its warning of what the metric does not use, which was given for all metrics together."""
+    metric.fit_read(metric.read_new(given), y)
 
 
 class _RunOptions(NamedTuple):
@@ -140,14 +149,15 @@ def _fit_together(
     for metric, part in zip(metrics, parts, strict=True):
         loss = named_loss(metric.loss)
         if metric.encoder is not None or loss is None or loss.batched is None or metric.warm_start:
-            metric.fit(given[part], y[part])
+            _fit_alone(metric, given[part], y[part])
             continue
         codes, rng = metric.begin(given[part], y[part])
         module, rule = metric.module_.cpu(), metric.rule_
         assert isinstance(module, SGCN)
-        key = json.dumps([metric.features_.state(), metric.depth, metric.propagation], default=str)
+        sums = None if metric.edge_sums_ is None else metric.edge_sums_.state()
+        key = json.dumps([metric.features_.state(), sums, metric.depth, metric.propagation], default=str)
         if key not in propagated:
-            propagated[key] = module.prepare(metric.features_.transform(given)).numpy()
+            propagated[key] = module.prepare(metric.node_features(given)).numpy()
         options = _RunOptions(
             n_outputs=module.theta.shape[1],
             carry=rule.carry,

@@ -15,8 +15,8 @@ from ..curves import Curves
 from .autograd import AutogradEngine
 from .base import Engine, Run
 from .compiled import CompiledEngine
-from .tiled import TiledEngine
-from .walked import WalkedEngine
+from .gpu import TiledEngine
+from .pair_by_pair import WalkedEngine
 
 # From the most general to the most special: engines registered later are asked first, see `choose_engine`.
 ENGINES: Registry[Engine] = Registry("engine")

@@ -11,8 +11,8 @@ from torch import Tensor
 from ..curves import Curves, have_equal_steps
 from ..devices import products
 from .base import Run, pieces
+from .pair_by_pair import WalkedEngine, is_few_rows
 from .products import NEAR, ProductEngine, curves_per_piece
-from .walked import WalkedEngine, is_few_rows
 
 _SERIAL = 2**16  # numbers up to which one thread is faster than waking the others
 

@@ -4,6 +4,6 @@ Kernels take flat arrays, since numba does not compile our classes. Shapes, unle
 (steps of all curves, directions, coordinates), ends [S, M] (when each step ends), starts and sizes [G] (first row and
 number of rows of each curve). The second side of a pair has the same names with a 2.
 
-numba's cache on disk notices changes of a function's own file only. After a change of `sorting` or `walking`, remove
-the cached files (``__pycache__/*.nb?``) of the modules that call them: `walking`, `matrices`, the compiled training.
+numba's cache on disk notices changes of a function's own file only. After a change of `sorting` or `walks`, remove
+the cached files (``__pycache__/*.nb?``) of the modules that call them: `walks`, `matrices`, the compiled training.
 """

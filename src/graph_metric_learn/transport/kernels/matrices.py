@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._core.compiled import parallel, prange
-from .walking import walk
+from .walks import walk
 
 
 @parallel

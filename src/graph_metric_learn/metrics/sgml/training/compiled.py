@@ -18,7 +18,7 @@ from numba import njit
 
 from ...._core.compiled import FAST_MATH
 from ....transport.kernels.sorting import sort_cloud
-from ....transport.kernels.walking import walk
+from ....transport.kernels.walks import walk
 from ..losses import NCA, NCCML, NCCML_PAPER
 
 _OPTIONS = {"cache": True, "fastmath": FAST_MATH, "error_model": "numpy", "nogil": True}

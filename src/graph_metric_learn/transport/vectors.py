@@ -57,6 +57,14 @@ class Vectors(Embedded):
         """Constant functions: curves of one step along one direction."""
         return Curves(self.values[:, None, :], np.ones(len(self), dtype=np.int64), None, self.numpy)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"values": self.values.detach().cpu().numpy()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Vectors:
+        """The vectors that `arrays` came from; earlier versions kept them as [N, 1, d]."""
+        return cls(torch.from_numpy(arrays["values"]).flatten(1), numpy=True)
+
     def to(self, device: Any) -> Vectors:
         """The same vectors on another device."""
         return replace(self, values=self.values.to(resolve_device(device)))

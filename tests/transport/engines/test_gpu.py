@@ -6,7 +6,8 @@ import torch
 
 import graph_metric_learn as gml
 from graph_metric_learn.transport import pairwise, walks
-from graph_metric_learn.transport.engines import ENGINES, choose_engine, host_copy, tiled, tiles
+from graph_metric_learn.transport.engines import ENGINES, choose_engine, host_copy, tiles
+from graph_metric_learn.transport.engines import gpu as tiled
 from helpers import KINDS, make_cloud, make_weights
 
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport.engines import walked
+from graph_metric_learn.transport.engines import pair_by_pair as pair_by_pair as walked
 from graph_metric_learn.transport.engines.base import Run
 from helpers import KINDS, make_cloud, make_weights, rpw_by_definition
 

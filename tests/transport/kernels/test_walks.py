@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from graph_metric_learn.transport.kernels import walking
+from graph_metric_learn.transport.kernels import walks as walking
 from helpers import integrate, make_cloud
 
 SIZES = [(1, 1), (4, 4), (1, 5), (6, 4), (3, 7)]
@@ -80,7 +80,7 @@ def square_by_definition(side, i, other, j, uniform):
 def test_listed_pairs(two_sides, uniform, threads):
     u, v = two_sides
     first, second, out = np.array([0, 3, 2]), np.array([2, 0, 1]), np.empty(3)
-    walking.walk_pairs(*u, first, *v, second, uniform, out, threads=threads)
+    kernel.walk_pairs(*u, first, *v, second, uniform, out, threads=threads)
     wanted = [square_by_definition(u, i, v, j, uniform) for i, j in zip(first, second, strict=True)]
     np.testing.assert_allclose(out, wanted, rtol=1e-12)
 
@@ -90,7 +90,7 @@ def test_listed_pairs(two_sides, uniform, threads):
 def test_listed_rows(two_sides, uniform, rows):
     u, v = two_sides
     out = np.full((4, 3), np.nan)
-    walking.walk_block(*u, *v, np.array(rows), False, uniform, out)
+    kernel.walk_block(*u, *v, np.array(rows), False, uniform, out)
     for i in rows:
         wanted = [square_by_definition(u, i, v, j, uniform) for j in range(3)]
         np.testing.assert_allclose(out[i], wanted, rtol=1e-12)
@@ -100,7 +100,7 @@ def test_listed_rows(two_sides, uniform, rows):
 def test_rows_of_one_side_are_written_to_both_places(two_sides):
     u, _ = two_sides
     out = np.zeros((4, 4))
-    walking.walk_block(*u, *u, np.arange(4), True, True, out)
+    kernel.walk_block(*u, *u, np.arange(4), True, True, out)
     wanted = [[square_by_definition(u, i, u, j, True) for j in range(4)] for i in range(4)]
     np.testing.assert_allclose(out, wanted, rtol=1e-12, atol=1e-15)
     assert (out == out.T).all()
@@ -110,7 +110,7 @@ def test_rows_of_one_side_are_written_to_both_places(two_sides):
 def test_two_single_curves_per_direction(two_sides, uniform):
     (values, ends, _), (values2, ends2, _) = two_sides
     out = np.empty(3)
-    walking.walk_one(values[:, 4:8], ends[:, 4:8], values2[:, :2], ends2[:, :2], uniform, 0.5, out)
+    kernel.walk_one(values[:, 4:8], ends[:, 4:8], values2[:, :2], ends2[:, :2], uniform, 0.5, out)
     for k in range(3):
         times = (equal_ends(4), equal_ends(2)) if uniform else (ends[k, 4:8], ends2[k, :2])
         wanted = cost_by_definition(values[k, 4:8], times[0], values2[k, :2], times[1], 1.0)

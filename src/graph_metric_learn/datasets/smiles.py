@@ -1,0 +1,199 @@
+"""Molecules from CSV files, with their targets and names, and their scaffolds for folds."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
+
+_MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
+_WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MoleculeDataset:
+    """Molecules of a file.
+
+    Attributes
+    ----------
+    graphs : list of torch_geometric.data.Data
+        As `from_smiles` makes them; with a target they also have `y`.
+    y : ndarray [G] or None
+        The target: int64 or float64 where all values of the file are numbers, else strings; None where none was asked
+        for.
+    names : list of str
+        From the column of names, or the SMILES.
+    name : str
+        What the dataset is called: the file without its ending.
+    rows : ndarray [G]
+        Row of the file of each molecule, from 0, the header not counted: all, unless bad ones were skipped.
+    """
+
+    graphs: Molecules
+    y: np.ndarray | None
+    names: list[str]
+    name: str
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    @property
+    def smiles(self) -> list[str]:
+        """The SMILES of each molecule, as in the file."""
+        return self.graphs.smiles
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} molecules"]
+        if self.y is not None:
+            distinct, numbers = len(np.unique(self.y)), self.y.dtype.kind == "f"
+            parts.append(f"a number each, {distinct} different ones" if numbers else f"{distinct} classes")
+        nodes = np.mean([graph.num_nodes for graph in self.graphs])
+        edges = np.mean([graph.num_edges / 2 for graph in self.graphs])
+        return f"MoleculeDataset({self.name}: {', '.join(parts)}, on average {nodes:.1f} atoms and {edges:.1f} bonds)"
+
+
+def load_smiles(
+    path: str | Path,
+    smiles: str = "smiles",
+    target: str | None = None,
+    name: str | None = None,
+    on_error: str = "raise",
+) -> MoleculeDataset:
+    """Molecules of a CSV file with a header, `.csv` or `.csv.gz`.
+
+    Needs RDKit: `pip install graph-metric-learn[chem]`.
+
+    Parameters
+    ----------
+    path : path
+    smiles, target, name : str
+        Columns of SMILES; of classes or numbers, if wanted; of names, if there are any.
+    on_error : {"raise", "skip"}
+        What to do with a row whose SMILES is none or whose target is missing (empty, NA, N/A, NaN or null): raise a
+        `ValueError` that names its line, or leave it out and name all such lines in one warning.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "drinks.csv"
+    ...     _ = file.write_text("name,smiles,fun\\nwater,O,no\\nethanol,CCO,yes\\n")
+    ...     drinks = load_smiles(file, target="fun", name="name")
+    >>> drinks
+    MoleculeDataset(drinks: 2 molecules, 2 classes, on average 2.0 atoms and 1.0 bonds)
+    >>> drinks.names, drinks.y.tolist()
+    (['water', 'ethanol'], ['no', 'yes'])
+    """
+    path = Path(path)
+    table = _read_csv(path)
+    texts = table.column(smiles)
+    places = [f"{path.name}, line {line}" for line in table.lines]
+    given = None if target is None else table.column(target)
+    problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
+    names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
+    graphs = read_molecules(texts, places, names=names, on_error=on_error, problems=problems)
+    y = None if given is None else _typed([given[i] for i in graphs.rows])
+    if y is not None:
+        _set_targets(graphs, y)
+    return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", path.name), graphs.rows)
+
+
+def scaffolds(smiles: Iterable[Any]) -> list[str]:
+    """The Bemis-Murcko scaffold of each molecule, as SMILES: its rings and what joins them.
+
+    Molecules of one scaffold resemble each other. To learn how well molecules of a new kind are predicted, give them as
+    groups to folds, as in `cross_val_score(…, groups=scaffolds(smiles), cv=GroupKFold())`. All molecules without rings
+    have the scaffold "".
+
+    Parameters
+    ----------
+    smiles : sequence of str or rdkit.Chem.Mol
+
+    Examples
+    --------
+    >>> scaffolds(["Cc1ccccc1", "OC(=O)c1ccccc1", "CCO"])
+    ['c1ccccc1', 'c1ccccc1', '']
+    """
+    rows = as_rows(smiles)
+    found = []
+    with quiet_rdkit():
+        chem = rdkit_chem()
+        from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol
+
+        for i, row in enumerate(rows):
+            try:
+                molecule = parse(row)
+            except ValueError as error:
+                raise ValueError(f"row {i}{quoted(row)}: {error}") from None
+            found.append(chem.MolToSmiles(GetScaffoldForMol(molecule), isomericSmiles=False))
+    return found
+
+
+class _Table(NamedTuple):
+    """A CSV file: columns by their place, and the line on which each row starts."""
+
+    path: Path
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def column(self, name: str) -> list[str]:
+        """The values of a column, without white space around them."""
+        if self.header.count(name) != 1:
+            what = "no column" if name not in self.header else "several columns"
+            raise ValueError(f"{self.path.name} has {what} {name!r}, its columns are {', '.join(self.header)}")
+        place = self.header.index(name)
+        return [row[place].strip() for row in self.rows]
+
+
+def _read_csv(path: Path) -> _Table:
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    header: list[str] | None = None
+    rows, lines, line = [], [], 1
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            for row in reader:
+                if row and header is None:
+                    header = [name.strip() for name in row]
+                elif row and header is not None:  # not an empty line
+                    if len(row) != len(header):
+                        raise ValueError(f"{path.name}, line {line} has {len(row)} values for {len(header)} columns")
+                    rows.append(row)
+                    lines.append(line)
+                line = reader.line_num + 1
+    except UnicodeDecodeError:
+        raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
+    except (OSError, EOFError, csv.Error) as error:
+        raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if header is None or not rows:
+        raise ValueError(f"{path} needs a header with names of columns, and at least one row")
+    return _Table(path, header, rows, lines)
+
+
+def _typed(values: list[str]) -> np.ndarray:
+    """Texts [G] as int64 or float64, where all of them are finite numbers, else as they are."""
+    if all(_WHOLE.fullmatch(value) for value in values):
+        return np.array([int(value) for value in values], dtype=np.int64)
+    try:
+        numbers = np.array([float(value) for value in values])
+    except ValueError:
+        return np.array(values)
+    return numbers if np.isfinite(numbers).all() else np.array(values)
+
+
+def _set_targets(graphs: Molecules, y: np.ndarray) -> None:
+    import torch
+
+    texts = y.dtype.kind == "U"
+    for i, graph in enumerate(graphs):
+        graph.y = str(y[i]) if texts else torch.from_numpy(y[i : i + 1].copy())

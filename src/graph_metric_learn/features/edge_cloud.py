@@ -1,0 +1,119 @@
+"""Blocks whose points are edges, not nodes: what an edge carries, and the nodes at its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._core.ragged import offsets
+from ..graphs.collection import Graphs
+from .base import Block
+from .edge_features import MAX_LABELS, EdgeFeatures
+from .node_features import NodeFeatures
+from .propagation import hop_by_hop
+
+
+def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
+    """Which arcs are points of the clouds [P], −1 for a graph without edges, and how many points each graph has [G].
+
+    Without directions an edge is a point once. A graph without edges has one point, which is made the mean of all.
+    """
+    ends = graphs.edges if graphs.edge_data is None else graphs.edge_data.ends
+    directed = graphs.edge_data is not None and graphs.edge_data.directed
+    chosen = np.arange(ends.shape[1]) if directed else np.flatnonzero(ends[0] < ends[1])
+    counts = np.bincount(graphs.owner[ends[0][chosen]], minlength=len(graphs))
+    sizes = np.maximum(counts, 1)
+    rows = np.full(int(sizes.sum()), -1)
+    place = np.arange(len(chosen)) + np.repeat(offsets(sizes)[:-1] - offsets(counts)[:-1], counts)
+    rows[place] = chosen
+    return rows, sizes
+
+
+def cloud_edges(graphs: Graphs, rows: np.ndarray) -> list[np.ndarray]:
+    """Ends of the edges in each graph's cloud [2, e], nodes numbered from 0; −1 where a graph has no edge."""
+    ends = graphs.edges if graphs.edge_data is None else graphs.edge_data.ends
+    picked = np.where(rows >= 0, ends[:, np.maximum(rows, 0)] if ends.shape[1] else -1, -1)
+    _, sizes = edge_rows(graphs)
+    parts = np.split(picked, offsets(sizes)[1:-1], axis=1)
+    return [np.where(part >= 0, part - start, -1) for part, start in zip(parts, graphs.offsets[:-1], strict=True)]
+
+
+class _EdgeBlock(Block):
+    """A block of edges."""
+
+    cloud = "edges"
+    scaling = "apart"
+    needs_edges = True
+
+
+class EdgeOwn(_EdgeBlock):
+    """What edges carry themselves: labels one-hot, vectors, weights."""
+
+    @classmethod
+    def lacks(cls, graphs: Graphs) -> str | None:
+        data = graphs.edge_data
+        found = data is not None and (data.labels is not None or data.x is not None or data.weights is not None)
+        return None if found else "labels, vectors or weights of edges"
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> EdgeOwn:
+        self.features = EdgeFeatures().fit(graphs)
+        return self
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        values = _picked(self.features.transform(graphs), edge_rows(graphs)[0])
+        return [values for _ in levels]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return self.features.state(), {}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.features = EdgeFeatures.from_state(config)
+
+
+class EdgeEnds(_EdgeBlock):
+    """The nodes at both ends of an edge, smoothed over as many hops as the level says.
+
+    Without directions, the mean of the two and the absolute difference; with directions, tail and head.
+    """
+
+    @classmethod
+    def lacks(cls, graphs: Graphs) -> str | None:
+        return "labels, vectors, weights or directions of edges" if graphs.edge_data is None else None
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> EdgeEnds:
+        few = graphs.labels is not None and sum(len(np.unique(c)) for c in graphs.labels.T) <= MAX_LABELS
+        kinds = ["attributes"] * (graphs.x is not None) + ["labels"] * few
+        self.features = [NodeFeatures(kind).fit(graphs) for kind in kinds]
+        return self
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        parts: list[Any] = [features.transform(graphs).x for features in self.features]
+        parts.append(np.log1p(graphs.degrees)[:, None].astype(np.float32))
+        if graphs.weights is not None:
+            parts.append(np.asarray(abs(graphs.weights).sum(1), dtype=np.float32)[:, None])
+        hops = hop_by_hop(replace(graphs, x=np.concatenate(parts, axis=1)), max(levels))
+        assert graphs.edge_data is not None
+        tails, heads = graphs.edge_data.ends
+        rows, _ = edge_rows(graphs)
+        found = []
+        for level in levels:
+            one, two = hops[level][tails], hops[level][heads]
+            both = [one, two] if graphs.edge_data.directed else [(one + two) / 2, np.abs(one - two)]
+            found.append(_picked(np.concatenate(both, axis=1), rows))
+        return found
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"features": [features.state() for features in self.features]}, {}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.features = [NodeFeatures.from_state(state) for state in config["features"]]
+
+
+def _picked(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows of values [A, q], NaN for those that are −1 [P, q], float32."""
+    picked = np.full((len(rows), values.shape[1]), np.nan, dtype=np.float32)
+    picked[rows >= 0] = values[rows[rows >= 0]]
+    return picked

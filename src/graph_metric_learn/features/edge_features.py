@@ -1,0 +1,82 @@
+"""What edges carry as one matrix, by a fitted rule: labels one-hot, vectors and weights standardised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graphs.collection import Graphs
+
+MAX_LABELS = 64  # with more different labels, one column for each is left to the codes of trees
+
+
+class EdgeFeatures:
+    """A row for each arc of `Graphs.edge_data`.
+
+    Attributes
+    ----------
+    label_values : list of ndarray
+        Which label each one-hot column stands for, for every label an edge carries; those with too many are left out.
+    mean, scale : ndarray [q]
+        Of the vectors, and of the weights after them; a column that never varies has an infinite scale.
+    """
+
+    def fit(self, graphs: Graphs) -> EdgeFeatures:
+        """Learns columns and statistics from the edges of graphs."""
+        data = graphs.edge_data
+        labels = () if data is None or data.labels is None else data.labels.T
+        values = [np.unique(column) for column in labels]
+        self.label_values = [found if len(found) <= MAX_LABELS else found[:0] for found in values]
+        numbers = _numbers(graphs)
+        self.mean = numbers.mean(0) if len(numbers) else np.zeros(numbers.shape[1])
+        spread = numbers.std(0) if len(numbers) else np.zeros(numbers.shape[1])
+        self.scale = np.where(spread <= 1e-12 * np.abs(numbers).max(0, initial=0.0), np.inf, spread)
+        return self
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return sum(map(len, self.label_values)) + len(self.mean)
+
+    def transform(self, graphs: Graphs) -> np.ndarray:
+        """Features of all arcs [A, width], float64."""
+        data = graphs.edge_data
+        count = 0 if data is None else data.ends.shape[1]
+        labels = np.zeros((count, 0)) if data is None or data.labels is None else data.labels
+        numbers = _numbers(graphs)
+        if count and (labels.shape[1] != len(self.label_values) or numbers.shape[1] != len(self.mean)):
+            raise ValueError("edges carry other labels, vectors or weights than those that were fitted")
+        blocks = []
+        for column, values in zip(labels.T, self.label_values, strict=True) if count else ():
+            blocks.append((column[:, None] == values).astype(np.float64))
+        if not count:
+            return np.zeros((0, self.width))
+        return np.concatenate([*blocks, (numbers - self.mean) / self.scale], axis=1)
+
+    def state(self) -> dict[str, Any]:
+        """All that was fitted, as JSON can hold it."""
+        scale = [None if np.isinf(value) else value for value in self.scale.tolist()]
+        return {"labels": [v.tolist() for v in self.label_values], "mean": self.mean.tolist(), "scale": scale}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> EdgeFeatures:
+        """The rule that `state` came from."""
+        features = cls()
+        features.label_values = [np.array(values) for values in state["labels"]]
+        features.mean = np.array(state["mean"], dtype=float)
+        features.scale = np.array([np.inf if value is None else value for value in state["scale"]], dtype=float)
+        return features
+
+
+def _numbers(graphs: Graphs) -> np.ndarray:
+    """Vectors and weights of all arcs [A, q], float64."""
+    data = graphs.edge_data
+    if data is None:
+        return np.zeros((0, 0))
+    parts = [np.zeros((data.ends.shape[1], 0))]
+    if data.x is not None:
+        parts.append(data.x.astype(np.float64))
+    if data.weights is not None:
+        parts.append(data.weights[:, None])
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,103 @@
+"""How edges were read in `fit`, so that new graphs are read alike."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..graphs.collection import Graphs
+from ..graphs.edge_data import EdgeData
+from .onehot import binary_columns, decoded
+
+
+@dataclass(frozen=True)
+class EdgeReading:
+    """What the edges of the fitted graphs carry.
+
+    Attributes
+    ----------
+    directed, weighted : bool
+        Whether they have directions and weights.
+    n_labels, n_vectors : int
+        How many labels and how many numbers each edge carries.
+    code_columns : tuple of bool
+        Which of these numbers are a one-hot code, and read as one more label.
+    """
+
+    directed: bool = False
+    weighted: bool = False
+    n_labels: int = 0
+    n_vectors: int = 0
+    code_columns: tuple[bool, ...] = ()
+
+    @classmethod
+    def of(cls, graphs: Graphs) -> EdgeReading:
+        """How these graphs are read."""
+        data = graphs.edge_data
+        if data is None:
+            return cls()
+        codes = np.zeros(0, dtype=bool)
+        if data.x is not None and len(data.x):
+            codes = binary_columns(data.x)
+            coded = decoded(data.x[:, codes])
+            if (coded < 0).any() or (coded == coded[0]).all():
+                codes[:] = False
+        labels = 0 if data.labels is None else data.labels.shape[1]
+        return cls(
+            data.directed,
+            data.weights is not None,
+            labels,
+            0 if data.x is None else data.x.shape[1],
+            tuple(codes.tolist()),
+        )
+
+    @property
+    def carries(self) -> list[str]:
+        """What edges carry, in words, after one-hot codes were read as labels."""
+        labelled = self.n_labels > 0 or any(self.code_columns)
+        vectors = self.n_vectors > sum(self.code_columns)
+        found = {"labels": labelled, "vectors": vectors, "weights": self.weighted, "directions": self.directed}
+        return [name for name, there in found.items() if there]
+
+    def apply(self, graphs: Graphs) -> Graphs:
+        """The graphs with edges that carry what the fitted ones did, or a clear error.
+
+        Edges without weights have weight 1; edges count both ways if those that were fitted did; weights that those had
+        not are left out.
+        """
+        if not self.carries:
+            return graphs.without_edge_data()
+        data = graphs.edge_data
+        if data is None:
+            data = EdgeData(graphs.edges)
+        count = data.ends.shape[1]
+        for what, found, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
+            width = 0 if found is None else found.shape[1]
+            if count and width != wanted:
+                raise ValueError(f"edges carry {width} {what}, those that were fitted {wanted}")
+        weights = None
+        if self.weighted:
+            weights = np.ones(count) if data.weights is None else data.weights
+        labels, x = (data.labels, data.x) if count else (None, None)
+        if x is None and self.n_vectors:
+            x = np.zeros((count, self.n_vectors))
+        codes = np.array(self.code_columns, dtype=bool)
+        if codes.any():
+            assert x is not None
+            coded = decoded(x[:, codes])[:, None]
+            labels = coded if labels is None else np.concatenate([labels, coded.astype(labels.dtype)], axis=1)
+            x = None if codes.all() else x[:, ~codes]
+        elif labels is None and self.n_labels:
+            labels = np.zeros((count, self.n_labels), dtype=np.int64)
+        return replace(graphs, edge_data=EdgeData(data.ends, self.directed, labels, x, weights))
+
+    def state(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {**asdict(self), "code_columns": list(self.code_columns)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> EdgeReading:
+        """The reading that `state` came from."""
+        return cls(**{**state, "code_columns": tuple(state["code_columns"])})

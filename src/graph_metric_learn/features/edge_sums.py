@@ -1,0 +1,86 @@
+"""What edges carry, summed into nodes: extra columns of the one matrix that SGML takes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..graphs.collection import Graphs
+from .around import edge_sums
+from .edge_features import MAX_LABELS, EdgeFeatures
+from .edge_reading import EdgeReading
+
+_ROUNDING = 1e-6  # deviation of a constant column of float32 sums, relative to its largest value
+
+
+class EdgeSums:
+    """Sums and means, over the edges of a node, of edge labels (one-hot), vectors, weights and squared weights.
+
+    Vectors and weights are standardised over all edges before they are summed, and squares are taken of standardised
+    weights: an offset costs no digits. The columns, and the logarithm of the degree with them, are then standardised
+    over all nodes. All of it is learned in `fit`; new graphs go through the same rule.
+
+    Attributes
+    ----------
+    reading : EdgeReading
+        What edges carry. Of directed edges, those that leave a node and those that arrive are summed apart.
+    edges : EdgeFeatures
+        The columns of each edge.
+    mean, scale : ndarray [q]
+        Of the sums over all nodes; a column that never varies has an infinite scale.
+
+    Examples
+    --------
+    >>> from graph_metric_learn.graphs import as_graphs
+    >>> weights = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    >>> triangle = as_graphs([(weights, None)])
+    >>> EdgeSums().fit(triangle).transform(triangle)[:, 1].round(2)
+    array([-1.22,  0.  ,  1.22], dtype=float32)
+    """
+
+    def fit(self, graphs: Graphs) -> EdgeSums:
+        """Learns columns and statistics from graphs whose edges carry something."""
+        self.reading = EdgeReading.of(graphs)
+        if not self.reading.carries:
+            raise ValueError("edges carry nothing: there is nothing to sum")
+        self.edges = EdgeFeatures().fit(self.reading.apply(graphs))
+        if any(len(values) == 0 for values in self.edges.label_values):
+            warnings.warn(f"edges have more than {MAX_LABELS} different labels, which are not summed", stacklevel=6)
+        sums = self._sums(graphs)
+        self.mean, spread = sums.mean(0), sums.std(0)
+        self.scale = np.where(spread <= _ROUNDING * np.abs(sums).max(0), np.inf, spread)
+        return self
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.mean)
+
+    def transform(self, graphs: Graphs) -> np.ndarray:
+        """Standardised sums of all nodes [S, width], float32."""
+        return ((self._sums(graphs) - self.mean) / self.scale).astype(np.float32)
+
+    def _sums(self, graphs: Graphs) -> np.ndarray:
+        """The columns before they are standardised [S, width], float64."""
+        ready = self.reading.apply(graphs)
+        values = self.edges.transform(ready)
+        if self.reading.weighted:
+            values = np.concatenate([values, values[:, -1:] ** 2], axis=1)  # weights come last
+        return edge_sums(ready, values).astype(np.float64)
+
+    def state(self) -> dict[str, Any]:
+        """All that was fitted, as JSON can hold it."""
+        scale = [None if np.isinf(value) else value for value in self.scale.tolist()]
+        rules = {"reading": self.reading.state(), "edges": self.edges.state()}
+        return {**rules, "mean": self.mean.tolist(), "scale": scale}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> EdgeSums:
+        """The rule that `state` came from."""
+        sums = cls()
+        sums.reading, sums.edges = EdgeReading.from_state(state["reading"]), EdgeFeatures.from_state(state["edges"])
+        sums.mean = np.array(state["mean"], dtype=float)
+        sums.scale = np.array([np.inf if value is None else value for value in state["scale"]], dtype=float)
+        return sums

@@ -1,0 +1,74 @@
+"""What edges carry: labels, vectors, weights and directions, as flat as the nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._core.ragged import concatenated_ranges, offsets
+
+
+@dataclass(frozen=True)
+class EdgeData:
+    """What the edges of many graphs carry, beside being there.
+
+    Attributes
+    ----------
+    ends : ndarray [2, A]
+        Tail and head of each arc, as rows of all nodes together, in the order of graphs. Without directions every edge
+        stands there in both orientations, with the same data. Parallel edges are several arcs. No arc is a loop.
+    directed : bool
+        Whether the orientation means something.
+    labels : ndarray [A, L] or None
+        Discrete labels, whole numbers or strings, L of them per edge.
+    x : ndarray [A, q] or None
+        Vectors, float64.
+    weights : ndarray [A] or None
+        Weights, float64, of any sign; None where all are 1.
+    """
+
+    ends: np.ndarray
+    directed: bool = False
+    labels: np.ndarray | None = None
+    x: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def check(self, sizes: np.ndarray) -> None:
+        """A `ValueError` unless the arrays fit together and to graphs of these sizes."""
+        nodes, count = int(sizes.sum()), self.ends.shape[-1]
+        if self.ends.ndim != 2 or len(self.ends) != 2:
+            raise ValueError(f"ends of edges must have the shape [2, A], got {list(self.ends.shape)}")
+        if count and not 0 <= self.ends.min() <= self.ends.max() < nodes:
+            raise ValueError(f"ends of edges must lie between 0 and {nodes - 1}, the last of the nodes")
+        owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends]
+        if (owner[0] != owner[1]).any():
+            raise ValueError("edges must join nodes of the same graph")
+        if (np.diff(owner[0]) < 0).any():
+            raise ValueError("edges must come in the order of their graphs")
+        for name, array, ndim in (("labels", self.labels, 2), ("x", self.x, 2), ("weights", self.weights, 1)):
+            if array is not None and (array.ndim != ndim or len(array) != count):
+                raise ValueError(f"{name} of {count} edges have the shape {list(array.shape)}")
+        for name, array in (("x", self.x), ("weights", self.weights)):
+            if array is not None and not np.isfinite(array).all():
+                raise ValueError(f"{name} of edges must be finite")
+
+    @property
+    def carries(self) -> list[str]:
+        """What there is, in words."""
+        found = {"labels": self.labels, "vectors": self.x, "weights": self.weights}
+        return [name for name, value in found.items() if value is not None] + ["directions"] * self.directed
+
+    def part(self, which: np.ndarray, sizes: np.ndarray) -> EdgeData:
+        """Those of chosen graphs [G'], of graphs of these sizes [G]; one may be chosen several times."""
+        owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends[0]]
+        counts = np.bincount(owner, minlength=len(sizes))
+        rows = concatenated_ranges(offsets(counts)[which], counts[which])
+        shift = np.repeat(offsets(sizes[which])[:-1] - offsets(sizes)[which], counts[which])
+        return replace(
+            self,
+            ends=self.ends[:, rows] + shift,
+            labels=None if self.labels is None else self.labels[rows],
+            x=None if self.x is None else self.x[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )

@@ -1,0 +1,1 @@
+"""Where graphs come from: one file per kind of source, each reads one graph as it came."""

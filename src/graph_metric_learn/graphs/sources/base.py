@@ -1,0 +1,93 @@
+"""One graph as it came, whatever its source, and the names under which its parts are looked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+LABEL_NAMES = ("node_labels", "label")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Under which names the caller keeps what nodes and edges carry; None for the usual ones of the source.
+
+    Without a name for edge weights, none are read.
+    """
+
+    attribute: str = "x"
+    label: str | None = None
+    edge_attribute: str | None = None
+    edge_label: str | None = None
+    edge_weight: str | None = "weight"
+    edges: bool = True  # whether to read what edges carry at all
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of node labels, in the order in which they are looked for."""
+        return (self.label,) if self.label else LABEL_NAMES
+
+
+class RawGraph(NamedTuple):
+    """One graph, as it came.
+
+    Attributes
+    ----------
+    n : int
+        Nodes.
+    edges : ndarray [2, e]
+        In any order and orientation, possibly repeated.
+    x, labels : ndarray [n, …] or None
+        Of the nodes.
+    y : number, str or None
+        Of the graph.
+    edge_labels, edge_x, edge_weights : ndarray [e, …] or None
+        Of the edges.
+    orientation : {"undirected", "directed", "unknown"}
+        Whether an edge stands for both orientations, or for one, or the source does not say.
+    unused : tuple of str
+        What the graph carries beside all this, in words.
+    """
+
+    n: int
+    edges: np.ndarray
+    x: Any = None
+    labels: Any = None
+    y: Any = None
+    edge_labels: Any = None
+    edge_x: Any = None
+    edge_weights: Any = None
+    orientation: str = "unknown"
+    unused: tuple[str, ...] = ()
+
+
+def as_numpy(array: Any) -> Any:
+    """A NumPy array of a tensor, list or array; None stays None."""
+    if array is None:
+        return None
+    if hasattr(array, "detach"):
+        array = array.detach().cpu().numpy()
+    return array.toarray() if sparse.issparse(array) else np.asarray(array)
+
+
+def checked_rows(array: Any, count: int, name: str, what: str) -> Any:
+    """What edges carry [count, columns], or a clear error; None stays None."""
+    if array is None:
+        return None
+    if array.ndim not in (1, 2) or len(array) != count:
+        raise ValueError(f"{name} has {what} of shape {array.shape} for {count} edges")
+    return array[:, None] if array.ndim == 1 else array
+
+
+def checked_weights(weights: Any, count: int, name: str) -> np.ndarray:
+    """Weights of edges [count], float64, or a clear error."""
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has edge weights that are not numbers") from None
+    if weights.size != count or not np.isfinite(weights).all():
+        raise ValueError(f"{name} has edge weights that are not one finite number per edge")
+    return weights.reshape(count)

@@ -1,0 +1,108 @@
+"""Graphs of PyTorch Geometric: `Data` with edge_index or adj_t, edge_attr, edge_weight and edge_type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights
+
+# Neither features nor labels: the edges themselves, the target, what batches keep, and where to draw the nodes.
+_OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr", "pos"}
+
+
+def read_data(data: Any, name: str, names: Names) -> RawGraph:
+    """One `torch_geometric.data.Data`."""
+    stored = data.to_dict()
+    x = as_numpy(stored.get(names.attribute))
+    found = [stored[key] for key in names.labels if stored.get(key) is not None]
+    edges, values = _edges(stored, name)
+    n = int(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0))
+    if edges.size and (edges.min() < 0 or edges.max() >= n):
+        raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
+    y = as_numpy(stored.get("y"))
+    raw = RawGraph(
+        n=n,
+        edges=edges.astype(np.int64, copy=False),
+        x=x,
+        labels=as_numpy(found[0]) if found else None,
+        y=y.item() if y is not None and y.size == 1 else None,
+    )
+    if names.edges:
+        raw = _with_edge_data(raw, stored, values, name, names)
+    return raw._replace(unused=tuple(_unused(stored, raw, names)))
+
+
+def _with_edge_data(raw: RawGraph, stored: dict[str, Any], values: Any, name: str, names: Names) -> RawGraph:
+    """The graph with what its edges carry, given the values of a sparse adjacency, if there is one."""
+    count = raw.edges.shape[1]
+    label_key, vector_key = names.edge_label or "edge_type", names.edge_attribute or "edge_attr"
+    labels, vectors = as_numpy(stored.get(label_key)), as_numpy(stored.get(vector_key))
+    if vectors is None and values is not None and values.ndim == 2:
+        vectors = values
+    if names.edge_attribute is None:
+        if label_key == vector_key:
+            vectors = None
+        elif vectors is not None and vectors.dtype.kind in "iu" and labels is None:  # whole numbers are labels
+            labels, vectors = vectors, None
+    weight_key = _weight_key(stored, count, names.edge_weight)
+    weights = as_numpy(stored.get(weight_key)) if weight_key else None
+    if weights is None and weight_key and values is not None and values.ndim == 1:
+        weights = values
+    return raw._replace(
+        edge_labels=checked_rows(labels, count, name, "edge labels"),
+        edge_x=checked_rows(vectors, count, name, vector_key),
+        edge_weights=None if weights is None else checked_weights(weights, count, name),
+    )
+
+
+def _weight_key(stored: dict[str, Any], count: int, name: str | None) -> str | None:
+    """Where weights are: "weight", which is what `from_networkx` calls them, stands for the usual name too."""
+    if name != "weight" or stored.get("edge_weight") is not None:
+        return "edge_weight" if name == "weight" else name
+    there = as_numpy(stored.get("weight"))
+    return "weight" if there is not None and there.size == count else "edge_weight"
+
+
+def _unused(stored: dict[str, Any], raw: RawGraph, names: Names) -> Iterator[str]:
+    """What nodes and edges carry and nobody named, in words."""
+    used = {names.attribute, *names.labels, names.edge_label or "edge_type", names.edge_attribute or "edge_attr"}
+    used |= {"edge_weight", "weight"} if names.edge_weight in ("weight", None) else {names.edge_weight}
+    count = raw.edges.shape[1]
+    for key, value in stored.items():
+        if key not in _OTHER and key not in used and getattr(value, "ndim", 0) in (1, 2):
+            if len(value) == count and (count != raw.n or "edge" in key):
+                if names.edges:
+                    yield f"edge attribute {key!r}"
+            elif len(value) == raw.n:
+                yield f"node attribute {key!r}"
+
+
+def _edges(stored: dict[str, Any], name: str) -> tuple[np.ndarray, Any]:
+    """Edges [2, e] and, where they are in a sparse matrix, its values."""
+    edges = stored.get("edge_index")
+    if edges is not None:
+        edges = as_numpy(edges)
+        if edges.ndim != 2 or edges.shape[0] != 2:
+            raise ValueError(f"{name} has an edge_index of shape {edges.shape}, expected (2, number of edges)")
+        return edges, None
+    for key in ("adj_t", "adj"):
+        if stored.get(key) is not None:
+            rows, columns, values = _sparse_entries(stored[key], name)
+            return np.stack([columns, rows] if key == "adj_t" else [rows, columns]), values  # adj_t is transposed
+    return np.empty((2, 0), dtype=np.int64), None
+
+
+def _sparse_entries(matrix: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Rows, columns and values (None: all 1) of a `SparseTensor` of torch_sparse or of a sparse tensor of torch."""
+    if hasattr(matrix, "coo"):  # SparseTensor
+        rows, columns, values = (as_numpy(part) for part in matrix.coo())
+        return rows, columns, values
+    if hasattr(matrix, "to_sparse_coo"):
+        entries = matrix.to_sparse_coo().coalesce()
+        rows, columns = as_numpy(entries.indices())
+        values = as_numpy(entries.values())
+        return rows, columns, None if values.ndim == 1 and (values == 1).all() else values
+    raise ValueError(f"{name} has an adjacency of type {type(matrix).__name__}: give edge_index instead")

@@ -1,0 +1,285 @@
+"""Molecules as graphs: SMILES strings or RDKit molecules, atoms being nodes and bonds edges."""
+
+from __future__ import annotations
+
+import warnings
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._core.validation import one_of
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+# What each column of node labels says of an atom. The element comes first: metrics may look at the first label alone.
+ATOM_LABELS: dict[str, Callable[[Any], int]] = {
+    "element": lambda atom: atom.GetAtomicNum(),
+    "charge": lambda atom: atom.GetFormalCharge(),
+    "aromatic": lambda atom: atom.GetIsAromatic(),
+    "ring": lambda atom: atom.IsInRing(),
+    "hydrogens": lambda atom: atom.GetTotalNumHs(),
+}
+_MOST_LISTED = 20  # rows that a warning names one by one
+
+
+class Molecules(list):
+    """A list of `torch_geometric.data.Data`, one per molecule, that knows which rows of the input they came from.
+
+    Attributes
+    ----------
+    rows : ndarray [G]
+        Row of the input of each molecule, from 0: all of them, unless bad ones were skipped.
+    """
+
+    rows: np.ndarray
+
+    def __init__(self, graphs: Iterable[Data] = (), rows: np.ndarray | None = None) -> None:
+        super().__init__(graphs)
+        self.rows = np.arange(len(self)) if rows is None else rows
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each molecule."""
+        return [graph.name for graph in self]
+
+    @property
+    def smiles(self) -> list[str]:
+        """The SMILES of each molecule."""
+        return [graph.smiles for graph in self]
+
+
+def from_smiles(
+    smiles: Iterable[Any],
+    *,
+    names: Iterable[Any] | None = None,
+    labels: Sequence[str] = tuple(ATOM_LABELS),
+    on_error: str = "raise",
+) -> Molecules:
+    """Molecules as graphs that metrics and classifiers take.
+
+    Needs RDKit: `pip install graph-metric-learn[chem]`.
+
+    Parameters
+    ----------
+    smiles : sequence of str or rdkit.Chem.Mol
+        Hydrogens are nodes only where the molecule has them as atoms: in a SMILES hardly ever, in a `Mol` after
+        `Chem.AddHs`. Salts and other molecules of several parts are one graph, single atoms are graphs with one node.
+    names : sequence of str, optional
+        A name for each row; by default its SMILES.
+    labels : sequence of str
+        Which node labels atoms get, in this order: "element" (atomic number), "charge" (formal charge), "aromatic",
+        "ring" (both 0 or 1) and "hydrogens" (those that are not nodes).
+    on_error : {"raise", "skip"}
+        What to do with a row that is no molecule: raise a `ValueError` that names it, or leave it out and name all
+        such rows in one warning.
+
+    Returns
+    -------
+    Molecules
+        A list of `torch_geometric.data.Data` with `node_labels` int64 [n, labels]; `edge_index` [2, e], both directions
+        of every bond; `edge_type` int64 [e], the kind of bond as RDKit numbers them: 1 single, 2 double, 3 triple, 12
+        aromatic, others for rare kinds; and the strings `name` and `smiles`. Isotopes and stereochemistry are left out.
+        Its attribute `rows` [G] says which rows they are, for y: `y[graphs.rows]`.
+
+    Examples
+    --------
+    >>> ethanol, benzene = from_smiles(["CCO", "c1ccccc1"], names=["ethanol", "benzene"])
+    >>> ethanol.node_labels.tolist()  # element, charge, aromatic, ring, hydrogens
+    [[6, 0, 0, 0, 3], [6, 0, 0, 0, 2], [8, 0, 0, 0, 1]]
+    >>> benzene.name, benzene.num_nodes, benzene.edge_type.unique().tolist()
+    ('benzene', 6, [12])
+    """
+    rows = as_rows(smiles)
+    given = None if names is None else list(names)
+    if given is not None and len(given) != len(rows):
+        raise ValueError(f"{len(rows)} molecules and {len(given)} names: give one name per molecule")
+    return read_molecules(rows, [f"row {i}" for i in range(len(rows))], names=given, labels=labels, on_error=on_error)
+
+
+def read_molecules(
+    rows: Sequence[Any],
+    places: Sequence[str],
+    *,
+    names: Sequence[Any] | None = None,
+    labels: Sequence[str] = tuple(ATOM_LABELS),
+    on_error: str = "raise",
+    problems: dict[int, str] | None = None,
+) -> Molecules:
+    """What `from_smiles` does, with rows named as the caller says.
+
+    Parameters
+    ----------
+    rows : sequence of str or Mol
+    places : sequence of str
+        What messages call each row, as in "line 7".
+    problems : dict of str by row, optional
+        What is wrong with a row for other reasons than its SMILES.
+    """
+    one_of("on_error", on_error, ("raise", "skip"))
+    for label in labels:
+        one_of("label", label, ATOM_LABELS)
+    if not labels:
+        raise ValueError(f"no labels for atoms: choose some of {', '.join(ATOM_LABELS)}")
+    flat = _FlatMolecules([ATOM_LABELS[label] for label in labels])
+    bad = dict(problems or {})
+    texts: list[str] = []
+    kept: list[int] = []
+    with quiet_rdkit():
+        for i, row in enumerate(rows):
+            if i not in bad:
+                try:
+                    molecule = parse(row)
+                except ValueError as error:
+                    bad[i] = str(error)
+                else:
+                    flat.add(molecule)
+                    texts.append(row.strip() if isinstance(row, str) else _written(molecule))
+                    kept.append(i)
+                    continue
+            if on_error == "raise":
+                raise ValueError(f"{places[i]}{quoted(row)}: {bad[i]} (on_error='skip' leaves such rows out)")
+    if bad:
+        _warn_skipped(bad, rows, places)
+    titles = texts if names is None else [str(names[i]) for i in kept]
+    return Molecules(flat.graphs(titles, texts), np.array(kept, dtype=np.int64))
+
+
+def parse(row: Any) -> Any:
+    """The RDKit molecule of a SMILES string or `Mol`, or a `ValueError` that says what is wrong with it."""
+    chem = rdkit_chem()
+    if isinstance(row, chem.Mol):
+        molecule = row
+        if molecule.NeedsUpdatePropertyCache() or not _knows_rings(molecule):
+            molecule = chem.Mol(row)  # the caller's own stays as it is
+            try:
+                chem.SanitizeMol(molecule)
+            except ValueError as error:  # what RDKit raises here is one
+                raise ValueError(f"is no possible molecule: {_one_line(error)}") from None
+    elif isinstance(row, str):
+        molecule = chem.MolFromSmiles(row) if row.strip() else None
+        if molecule is None:
+            raise ValueError(_why_not(row, chem))
+    elif row is None or (isinstance(row, float) and row != row) or type(row).__name__ == "NAType":  # of pandas
+        raise ValueError("has no SMILES")
+    else:
+        raise ValueError(f"is a {type(row).__name__}, expected a SMILES string or an RDKit molecule")
+    if molecule.GetNumAtoms() == 0:
+        raise ValueError("has no atoms")
+    return molecule
+
+
+def as_rows(smiles: Any) -> list[Any]:
+    """SMILES or molecules as a list, in the order given."""
+    if isinstance(smiles, str) or not isinstance(smiles, Iterable):
+        what = "a single SMILES" if isinstance(smiles, str) else f"a {type(smiles).__name__}"
+        raise ValueError(f"got {what}: pass a list of SMILES strings or RDKit molecules")  # noqa: TRY004
+    rows = list(smiles)
+    if not rows:
+        raise ValueError("no molecules were given: pass a list with at least one SMILES")
+    return rows
+
+
+def rdkit_chem() -> Any:
+    """The module `rdkit.Chem`, or an error that says how to install it."""
+    try:
+        from rdkit import Chem
+    except ImportError:
+        raise ImportError("molecules need RDKit: pip install graph-metric-learn[chem]") from None
+    return Chem
+
+
+def quiet_rdkit() -> Any:
+    """A context in which RDKit does not write to its log: what is wrong stands in our own messages."""
+    rdkit_chem()
+    from rdkit import rdBase
+
+    return rdBase.BlockLogs()
+
+
+class _FlatMolecules:
+    """Atoms and bonds of many molecules in flat arrays: one tensor for all is many times faster than one for each."""
+
+    def __init__(self, labels: list[Callable[[Any], int]]) -> None:
+        self.labels = labels
+        self.atoms, self.bonds = array("q"), array("q")  # [S, labels]; [B, 3]: two ends and the kind
+        self.sizes: list[int] = []
+        self.counts: list[int] = []
+
+    def add(self, molecule: Any) -> None:
+        for atom in molecule.GetAtoms():
+            self.atoms.extend([label(atom) for label in self.labels])
+        for bond in molecule.GetBonds():
+            self.bonds.extend((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())))
+        self.sizes.append(molecule.GetNumAtoms())
+        self.counts.append(2 * molecule.GetNumBonds())
+
+    def graphs(self, names: Sequence[str], smiles: Sequence[str]) -> list[Data]:
+        """One `Data` for each molecule."""
+        import torch
+        from torch_geometric.data import Data
+
+        atoms = np.array(self.atoms, dtype=np.int64).reshape(-1, len(self.labels))
+        start, end, kind = np.array(self.bonds, dtype=np.int64).reshape(-1, 3).T
+        both = np.stack([np.stack([start, end], 1), np.stack([end, start], 1)], 1).reshape(-1, 2)  # [2 B, 2]
+        labels = torch.from_numpy(atoms).split(self.sizes)
+        edges = torch.from_numpy(both).split(self.counts)
+        kinds = torch.from_numpy(np.repeat(kind, 2)).split(self.counts)
+        # Copies, because a pickled view contains all molecules.
+        return [
+            Data(
+                edge_index=edges[g].t().clone(memory_format=torch.contiguous_format),
+                edge_type=kinds[g].clone(),
+                node_labels=labels[g].clone(),
+                num_nodes=n,
+                name=names[g],
+                smiles=smiles[g],
+            )
+            for g, n in enumerate(self.sizes)
+        ]
+
+
+def _knows_rings(molecule: Any) -> bool:
+    try:
+        molecule.GetRingInfo().NumRings()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _written(molecule: Any) -> str:
+    return str(rdkit_chem().MolToSmiles(molecule))
+
+
+def _why_not(text: str, chem: Any) -> str:
+    """Why RDKit did not take a SMILES string."""
+    if not text.strip():
+        return "has no SMILES"
+    raw = chem.MolFromSmiles(text, sanitize=False)
+    found = [] if raw is None else list(chem.DetectChemistryProblems(raw))
+    return f"is no possible molecule: {_one_line(found[0].Message())}" if found else "is not a valid SMILES"
+
+
+def _one_line(text: Any) -> str:
+    return " ".join(str(text).split())
+
+
+def quoted(row: Any) -> str:
+    """A SMILES in brackets, for messages; nothing for a molecule of RDKit."""
+    return f" ({row!r})" if isinstance(row, str) and row.strip() else ""
+
+
+def _warn_skipped(bad: dict[int, str], rows: Sequence[Any], places: Sequence[str]) -> None:
+    """One warning that names the rows that were left out; an error where none is left."""
+    order = sorted(bad)
+    if len(order) == len(rows):
+        first = order[0]
+        raise ValueError(
+            f"none of the {len(rows)} rows is a molecule; {places[first]}{quoted(rows[first])}: {bad[first]}"
+        )
+    listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
+    more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
+    example = f"{places[order[0]]}{quoted(rows[order[0]])}: {bad[order[0]]}"
+    warnings.warn(f"{len(order)} of {len(rows)} rows left out: {listed}{more}; {example}", stacklevel=4)

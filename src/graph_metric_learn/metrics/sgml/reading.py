@@ -1,0 +1,52 @@
+"""How SGML reads graphs, and what it says about what it leaves out or cannot hold."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .directed import DIRECTED
+from .encoders import takes_batch
+
+READING = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
+_LOST = 0.01  # share of a column's deviation that rounding to float32 may take before it is said
+
+
+def reading_options(metric: Any) -> dict[str, Any]:
+    """Options of :func:`as_graphs` that an SGML metric was made with."""
+    return {name: getattr(metric, name) for name in READING}
+
+
+def used_of_edges(metric: Any) -> set[str]:
+    """What an SGML metric uses of edges, beside that they are there (see :func:`warn_unused`)."""
+    everything = {"edge labels", "edge vectors", "edge weights", "edge directions"}
+    if metric.edge_sums:
+        return everything
+    if metric.encoder is not None:
+        return set() if takes_batch(metric.encoder) else everything
+    return {"edge weights", "edge directions"} if metric.propagation in DIRECTED else {"edge weights"}
+
+
+def warn_of_offsets(x: np.ndarray) -> None:
+    """One `UserWarning` if columns of x [S, q] lie so far from 0 that float32 rounds off much of how they vary.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_offsets(np.array([[1e8, 1.0], [1e8 + 1, 2.0]]))
+    >>> str(caught[0].message)[:43]
+    'node features in column 0 lie so far from 0'
+    """
+    largest = np.abs(x).max(0).astype(np.float64)
+    spread = x.std(0, dtype=np.float64)
+    varies = spread > 1e-12 * largest
+    lost = varies & (_LOST * spread < largest * np.finfo(np.float32).eps / 2)
+    if lost.any():
+        columns = ", ".join(map(str, np.flatnonzero(lost)[:5])) + (", …" if lost.sum() > 5 else "")
+        warnings.warn(
+            f"node features in column {columns} lie so far from 0, compared with how they vary, that float32 rounds "
+            'much of it off: features="attributes" centres them first',
+            UserWarning,
+            stacklevel=6,  # the line that called `fit`
+        )

@@ -1,0 +1,51 @@
+"""What graphs carry and a metric does not use, said once per fit."""
+
+from __future__ import annotations
+
+import warnings
+
+from ..graphs import Graphs
+
+_NAMES = {  # what edges can carry, by the names under which users know it
+    "edge labels": "edge labels (in PyG: edge_attr of whole numbers or one-hot rows, edge_type)",
+    "edge vectors": "edge vectors (in PyG: edge_attr)",
+    "edge weights": "edge weights",
+    "edge directions": "edge directions",
+}
+
+
+def warn_unused(graphs: Graphs, uses: set[str]) -> None:
+    """One `UserWarning` that names all that the graphs carry and a metric does not use; none if it uses everything.
+
+    Call it from `fit` itself: the warning points to the line that called `fit`.
+
+    Parameters
+    ----------
+    graphs : Graphs
+        As they were read. What was not read at all (`Graphs.unused`) is always named.
+    uses : set of str
+        What the metric uses, of {"edge labels", "edge vectors", "edge weights", "edge directions"}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graph_metric_learn.graphs import as_graphs
+    >>> weighted = as_graphs([(np.array([[0.0, 2.0], [2.0, 0.0]]), None)])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_unused(weighted, {"edge weights"})
+    ...     warn_unused(weighted, set())
+    >>> [str(warning.message) for warning in caught]
+    ['the graphs carry edge weights, which this metric does not use']
+    """
+    if missing := unused(graphs, uses):
+        text = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])} and {missing[-1]}"
+        warnings.warn(f"the graphs carry {text}, which this metric does not use", UserWarning, stacklevel=3)
+
+
+def unused(graphs: Graphs, uses: set[str]) -> list[str]:
+    """What the graphs carry and a metric with these uses does not use, in words."""
+    if unknown := uses - _NAMES.keys():
+        raise ValueError(f"unknown uses {sorted(unknown)}: the known ones are {sorted(_NAMES)}")
+    carried = [] if graphs.edge_data is None else [f"edge {what}" for what in graphs.edge_data.carries]
+    return [_NAMES[what] for what in carried if what not in uses] + list(graphs.unused)

@@ -1,0 +1,207 @@
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+
+import graph_metric_learn as gml
+from graph_metric_learn.datasets import load_smiles, scaffolds
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MOLECULES = Path(os.environ.get("GRAPH_METRIC_LEARN_MOLECULES") or REPOSITORY.parent / "shared" / "molecules")
+
+TABLE = "id,smiles,class,logS\nm1,CCO,a,0.5\nm2,c1ccccc1,b,-2\nm3,C=C,a,1e-1\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_graphs_targets_and_names(file):
+    molecules = load_smiles(file(TABLE), target="class", name="id")
+    assert [graph.num_nodes for graph in molecules.graphs] == [3, 6, 2]
+    assert molecules.y.tolist() == [graph.y for graph in molecules.graphs] == ["a", "b", "a"]
+    assert molecules.names == [graph.name for graph in molecules.graphs] == ["m1", "m2", "m3"]
+    assert molecules.smiles == ["CCO", "c1ccccc1", "C=C"]
+    assert (molecules.name, len(molecules), molecules.rows.tolist()) == ("table", 3, [0, 1, 2])
+    assert "3 molecules, 2 classes, on average 3.7 atoms and 3.0 bonds" in repr(molecules)
+    assert gml.as_graphs(molecules).y.tolist() == ["a", "b", "a"]
+
+
+def test_without_a_target_and_names(file):
+    molecules = load_smiles(file(TABLE))
+    assert molecules.y is None
+    assert molecules.names == molecules.smiles
+    assert "y" not in molecules.graphs[0]
+
+
+def test_numbers_stay_numbers(file):
+    molecules = load_smiles(file(TABLE), target="logS")
+    assert molecules.y.dtype == np.float64
+    assert molecules.y.tolist() == [0.5, -2, 0.1]
+    assert molecules.graphs[2].y.tolist() == [0.1]  # to the last digit
+    assert "a number each, 3 different ones" in repr(molecules)
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (["1", "0"], np.array([1, 0])),
+        (["-1", "+7"], np.array([-1, 7])),
+        (["1.0", "0"], np.array([1.0, 0.0])),
+        (["1", "one"], np.array(["1", "one"])),
+        (["inf", "1"], np.array(["inf", "1"])),
+        (["9" * 30, "1"], np.array([1e30, 1.0])),
+    ],
+)
+def test_kinds_of_targets(file, values, wanted):
+    y = load_smiles(file("smiles,y\n" + "".join(f"C,{value}\n" for value in values)), target="y").y
+    assert y.dtype == wanted.dtype
+    assert y.tolist() == wanted.tolist()
+
+
+def test_a_compressed_file(tmp_path):
+    path = tmp_path / "some.csv.gz"
+    path.write_bytes(gzip.compress(TABLE.encode()))
+    molecules = load_smiles(path, target="class")
+    assert (molecules.name, molecules.y.tolist()) == ("some", ["a", "b", "a"])
+
+
+def test_quotes_byte_order_marks_and_empty_lines(file):
+    text = '\ufeff"smiles", name \r\n\r\n"CCO","ethanol, the drink"\r\n\r\nC1CC,bad\r\n'
+    with pytest.warns(UserWarning, match=r"1 of 2 rows left out: table.csv, line 5; "):
+        molecules = load_smiles(file(text), name="name", on_error="skip")
+    assert molecules.names == ["ethanol, the drink"]
+
+
+def test_empty_names_are_the_smiles(file):
+    assert load_smiles(file("smiles,name\nCCO,\nC,methane\n"), name="name").names == ["CCO", "methane"]
+
+
+def test_bad_smiles_are_named_with_their_line_or_skipped(file):
+    path = file('smiles,note,class\nCCO,"two\nlines",a\nC1CC,,b\n,,a\nO,,b\nN,,\n')
+    with pytest.raises(ValueError, match=r"^table.csv, line 4 \('C1CC'\): is not a valid SMILES"):
+        load_smiles(path)
+    with pytest.warns(UserWarning, match=r"2 of 5 rows left out: table.csv, line 4, table.csv, line 5; ") as said:
+        molecules = load_smiles(path, on_error="skip")
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    assert molecules.smiles == ["CCO", "O", "N"]
+    assert molecules.rows.tolist() == [0, 3, 4]
+    with pytest.warns(UserWarning, match="3 of 5 rows"):
+        assert load_smiles(path, target="class", on_error="skip").y.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("missing", ["", " ", "NA", "nan", "null", "N/A"])
+def test_a_missing_target_is_named_with_its_line(file, missing):
+    path = file(f"smiles,logS\nC,1\nCC,{missing}\nCCC,3\n")
+    with pytest.raises(ValueError, match=r"^table.csv, line 3 \('CC'\): has no logS"):
+        load_smiles(path, target="logS")
+    with pytest.warns(UserWarning, match="1 of 3 rows left out: table.csv, line 3"):
+        assert load_smiles(path, target="logS", on_error="skip").y.tolist() == [1, 3]
+    assert len(load_smiles(path)) == 3  # nobody asked for it
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (TABLE, {"smiles": "SMILES"}, "table.csv has no column 'SMILES', its columns are id, smiles, class, logS"),
+        (TABLE, {"target": "y"}, "no column 'y', its columns are id, smiles"),
+        (TABLE, {"name": "n"}, "no column 'n', its columns are id, smiles"),
+        ("smiles,smiles\nC,C\n", {}, "several columns 'smiles'"),
+        ("smiles,y\nC\n", {}, "table.csv, line 2 has 1 values for 2 columns"),
+        ("", {}, "needs a header"),
+        ("smiles\n", {}, "needs a header with names of columns, and at least one row"),
+        (TABLE, {"on_error": "ignore"}, "unknown on_error='ignore'"),
+    ],
+)
+def test_what_cannot_be_read(file, text, options, words):
+    with pytest.raises(ValueError, match=words):
+        load_smiles(file(text), **options)
+
+
+def test_files_that_are_no_tables(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*none.csv: No such file"):
+        load_smiles(tmp_path / "none.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00smiles")
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        load_smiles(tmp_path / "binary.csv")
+    for number, content in enumerate((TABLE.encode(), gzip.compress(TABLE.encode() * 99)[:-50])):
+        (tmp_path / f"{number}.csv.gz").write_bytes(content)
+        with pytest.raises(ValueError, match=f"cannot read .*{number}.csv.gz: "):
+            load_smiles(tmp_path / f"{number}.csv.gz")
+
+
+def test_scaffolds_are_rings_and_what_joins_them():
+    benzene, biphenyl = "c1ccccc1", "c1ccc(-c2ccccc2)cc1"
+    rows = ["Cc1ccccc1", Chem.MolFromSmiles("OCCc1ccccc1"), "Cc1ccccc1-c1ccccc1", "CCO", "[Na+].[O-]c1ccccc1"]
+    assert scaffolds(rows) == [benzene, benzene, biphenyl, "", benzene]
+    assert scaffolds(["C[C@H]1CCCO1", "C[C@@H]1CCCO1"]) == ["C1CCOC1"] * 2
+    groups = scaffolds(rows)
+    for train, test in GroupKFold(2).split(rows, groups=groups):
+        assert not {groups[i] for i in train} & {groups[i] for i in test}
+
+
+def test_bad_molecules_have_no_scaffold():
+    with pytest.raises(ValueError, match=r"row 1 \('C1CC'\): is not a valid SMILES"):
+        scaffolds(["C", "C1CC"])
+    with pytest.raises(ValueError, match="got a single SMILES"):
+        scaffolds("CCO")
+
+
+def test_without_rdkit_the_error_says_how_to_install_it(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    for call in (lambda: load_smiles(file(TABLE)), lambda: scaffolds(["C"])):
+        with pytest.raises(ImportError, match=r"pip install graph-metric-learn\[chem\]"):
+            call()
+
+
+# --- real molecules --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real():
+    if not (MOLECULES / "Lipophilicity.csv").is_file():
+        pytest.skip(f"no molecules in {MOLECULES}: set GRAPH_METRIC_LEARN_MOLECULES to a folder with Lipophilicity.csv")
+    return MOLECULES
+
+
+def test_files_of_moleculenet(real):
+    esol = load_smiles(real / "ESOL.csv", target="measured log solubility in mols per litre", name="Compound ID")
+    assert len(esol) == 1128
+    assert esol.names[1] == "Fenfuram"
+    assert esol.y[1] == -3.3
+    assert min(graph.num_nodes for graph in esol.graphs) == 1  # methane
+    assert len(gml.as_graphs(esol)) == 1128
+    bace = load_smiles(real / "BACE.csv", target="class")
+    assert (len(bace), bace.y.dtype.kind, int(bace.y.sum())) == (1513, "i", 691)
+    assert len(set(scaffolds(bace.smiles))) > 100
+
+
+def double_bonds(folder):
+    """The molecules that have a C=C or C#C outside aromatic rings, as many that have none, and which is which."""
+    molecules = load_smiles(folder / "Lipophilicity.csv", name="CMPD_CHEMBLID")
+    pattern = Chem.MolFromSmarts("[C;!a]=,#[C;!a]")
+    has = np.array([Chem.MolFromSmiles(text).HasSubstructMatch(pattern) for text in molecules.smiles])
+    none = np.random.default_rng(0).choice(np.flatnonzero(~has), has.sum(), replace=False)
+    chosen = np.sort(np.concatenate([np.flatnonzero(has), none]))
+    return [molecules.graphs[i] for i in chosen], has[chosen]
+
+
+def test_double_bonds_are_found_by_neighbours(real):
+    """One of five folds, to save time; all five are as good."""
+    graphs, has = double_bonds(real)
+    assert (len(graphs), has.sum()) == (468, 234)
+    train, test = next(StratifiedKFold(5, shuffle=True, random_state=0).split(graphs, has))
+    classifier = gml.GraphKNNClassifier().fit([graphs[i] for i in train], has[train])
+    assert classifier.score([graphs[i] for i in test], has[test]) >= 0.93

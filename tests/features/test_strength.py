@@ -1,0 +1,56 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edge_graphs import edge_graph, renumbered
+from graph_metric_learn.features.strength import Strength, node_strength
+from graph_metric_learn.graphs import as_graphs
+
+
+def by_hand(graph):
+    """Strength of each node of one graph without directions, from its dense matrix of weights."""
+    weights = nx.to_numpy_array(graph)
+    there = nx.to_numpy_array(graph, weight=None) > 0
+    chance = np.abs(weights) / np.maximum(np.abs(weights).sum(1, keepdims=True), 1e-300)
+    roots = np.cbrt(weights)
+    rows = []
+    for node in range(len(weights)):
+        own = np.sort(weights[node][there[node]])
+        d = len(own)
+        places = [own[int(np.rint(q * (d - 1)))] if d else 0.0 for q in (0, 0.25, 0.5, 0.75, 1)]
+        triangle = np.linalg.matrix_power(roots, 3)[node, node] / max(d * (d - 1), 1)
+        twice, thrice = (np.linalg.matrix_power(chance, power)[node, node] for power in (2, 3))
+        spread = [own.mean() if d else 0.0, own.std() if d else 0.0]
+        rows.append([np.log1p(np.abs(own).sum()), *spread, *places, triangle, twice, thrice])
+    return np.array(rows)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_strength_is_that_of_the_dense_matrix(seed):
+    graphs = [edge_graph(seed, labels=False, vectors=False), edge_graph(seed + 1, labels=False, vectors=False)]
+    found = node_strength(as_graphs(graphs, label="element"))
+    np.testing.assert_allclose(found, np.concatenate([by_hand(graph) for graph in graphs]), atol=2e-4)
+
+
+def test_complete_networks():
+    rng = np.random.default_rng(0)
+    weights = np.triu(rng.normal(size=(12, 12)), 1)
+    weights = weights + weights.T
+    found = node_strength(as_graphs([(weights, None)]))
+    np.testing.assert_allclose(found, by_hand(nx.from_numpy_array(weights)), atol=1e-4)
+
+
+def test_the_order_of_nodes_and_edges_does_not_matter():
+    graph = edge_graph(5, labels=False, vectors=False, parallel=True)
+    one, two = (node_strength(as_graphs([g], label="element")) for g in (graph, renumbered(graph, 0)))
+    np.testing.assert_allclose(np.sort(one, axis=0), np.sort(two, axis=0), atol=1e-6)
+
+
+def test_it_needs_weights():
+    plain = as_graphs([nx.path_graph(3)])
+    assert Strength.lacks(plain) == "weights of edges"
+    with pytest.raises(ValueError, match="edges have no weights"):
+        Strength(None).start(plain)
