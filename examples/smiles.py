@@ -9,13 +9,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 import graph_metric_learn as gml
 
 # The two classes have the same elements: alcohols carry their oxygen at the end of a chain, ethers within it.
-RINGS = {
-    "benzene": "c1ccccc1",
-    "pyridine": "c1ccncc1",
-    "furan": "c1ccoc1",
-    "cyclohexane": "C1CCCCC1",
-    "propane": "CC(C)",
-}
+RINGS = {"benzene": "c1ccccc1", "pyridine": "c1ccncc1", "furan": "c1ccoc1", "cyclohexane": "C1CCCCC1", "chain": "CC(C)"}
 TAILS = {
     "alcohol": ["CO", "CCO", "C(C)O", "CCCO", "C(C)CO", "CCCCO"],
     "ether": ["OC", "COC", "OCC", "CCOC", "OCCC", "COCCC"],
@@ -43,7 +37,7 @@ def main() -> None:
 
     classifier = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0), n_neighbors=3)
     groups = gml.datasets.scaffolds(graphs.smiles)
-    scores = cross_val_score(classifier, graphs, y, groups=groups, cv=GroupKFold(len(set(groups))))
+    scores = cross_val_score(classifier, graphs, y, groups=groups, cv=GroupKFold(3))
     print(f"accuracy on scaffolds that were not learned from: {scores.mean():.1%}")
 
     classifier.fit(graphs, y)

@@ -109,11 +109,11 @@ def test_molecules_from_a_csv(molecules, chemist, tmp_path, capsys):
 
 def test_bad_rows_of_a_csv_stop_or_are_left_out(molecules, chemist, capsys):
     assert main(["predict", str(chemist), str(molecules / "bad.csv")]) == 2
-    assert "bad.csv, line 3 ('C1CC'): is not a valid SMILES" in capsys.readouterr().err
+    assert "bad.csv, line 3 ('C1CC') is not a valid SMILES" in capsys.readouterr().err
     assert main(["predict", str(chemist), str(molecules / "bad.csv"), "--on-error", "skip"]) == 0
     printed = capsys.readouterr()
     assert [row["prediction"] for row in csv.DictReader(io.StringIO(printed.out))] == ["alcohol", "amine"]
-    assert "predict: warning: 1 of 3 rows left out: bad.csv, line 3; " in printed.err
+    assert "predict: warning: bad.csv: 1 of 3 rows left out: line 3; " in printed.err
     assert printed.err.count("\n") == 1
 
 

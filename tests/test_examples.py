@@ -63,6 +63,17 @@ def test_networkx_graphs_draws_only_when_asked(capsys, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_smiles(capsys):
+    with pytest.warns(UserWarning, match=r"1 of 61 rows left out: row 60; the first \('C1CC'\) is"):
+        example("smiles")["main"]()
+    printed = capsys.readouterr().out
+    assert "60 of 61 molecules" in printed
+    (accuracy,) = percentages(printed)
+    assert accuracy > 80  # chance is 50
+    assert "thienylmethanol: alcohol, nearest is alcohol" in printed
+    assert "methoxythiophene: ether, nearest is ether" in printed
+
+
 def test_custom_encoder(capsys):
     example("custom_encoder")["main"]()
     printed = capsys.readouterr().out

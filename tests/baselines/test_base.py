@@ -4,7 +4,14 @@ import sys
 import numpy as np
 import pytest
 
-from graph_metric_learn.baselines import BASELINES, DescriptorSystem, KernelSystem, PairwiseSystem, kernel_distances
+from graph_metric_learn.baselines import (
+    BASELINES,
+    FGW,
+    DescriptorSystem,
+    KernelSystem,
+    PairwiseSystem,
+    kernel_distances,
+)
 from graph_metric_learn.baselines.base import normalized
 from small_graphs import random_graphs, renumbered
 
@@ -123,3 +130,11 @@ def test_rounding_of_a_normalised_kernel_does_not_part_equal_graphs(rng):
 
 def test_a_graph_without_any_feature_is_like_itself_only():
     np.testing.assert_array_equal(normalized(np.diag([0.0, 4.0])), np.eye(2))
+
+
+def test_graphs_are_read_with_float32_features_and_edge_data_only_if_used(rng):
+    weights, x = np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([[0.1], [0.2]])
+    plain, with_edges = FGW().read([(weights, x)]), FGW(edges=True).read([(weights, x)])
+    assert plain.edge_data is None
+    assert with_edges.edge_data.carries == ["weights"]
+    assert plain.x.dtype == with_edges.x.dtype == np.float32

@@ -1,7 +1,9 @@
+import hashlib
+
 import numpy as np
 import pytest
 
-from graph_metric_learn.baselines import W2, EntropicW2
+from graph_metric_learn.baselines import FGW, W2, EntropicW2
 from graph_metric_learn.baselines import checkpoint as module
 from graph_metric_learn.baselines.checkpoint import Checkpoint, fingerprint
 from graph_metric_learn.graphs import as_graphs
@@ -95,3 +97,19 @@ def test_the_fingerprint_knows_the_system_its_parameters_and_the_graphs(rng):
     }
     assert len(seen) == 6
     assert fingerprint(W2(), as_graphs(graphs)) in seen
+
+
+def test_edge_data_is_part_of_the_key_only_where_it_is_used(rng):
+    graphs = random_graphs(rng, 3, smallest=3)
+    weighted = [(2.5 * a, x) for a, x in graphs]
+    keys = [
+        fingerprint(system, system.read(given)) for system in (FGW(), FGW(edges=True)) for given in (graphs, weighted)
+    ]
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+    params = sorted({"alpha": 0.5, "solver": "lean"}.items())  # as before there was the option
+    digest = hashlib.sha256(f"fgw {params!r}".encode())
+    given = FGW().read(graphs)
+    for array in (given.sizes, given.edges, given.x):
+        digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
+    assert keys[0] == digest.hexdigest()

@@ -1,6 +1,7 @@
 import warnings
 from itertools import permutations
 
+import networkx as nx
 import numpy as np
 import ot
 import pytest
@@ -115,3 +116,55 @@ def test_a_warning_of_pot_is_a_failure(rng, monkeypatch):
 def test_bad_options(option, value, message, rng):
     with pytest.raises(ValueError, match=message):
         FGW(**{option: value}).distances(random_graphs(rng, 2))
+
+
+def weighted(rng, count=4):
+    graphs = []
+    for adjacency, x in random_graphs(rng, count, smallest=3):
+        upper = np.triu(adjacency * rng.uniform(0.5, 2.0, adjacency.shape))
+        graphs.append((upper + upper.T, x))
+    return graphs
+
+
+def test_weights_are_lengths_of_edges_if_asked_for(rng):
+    graphs = weighted(rng)
+    plain = [((a > 0) * 1.0, x) for a, x in graphs]
+    np.testing.assert_array_equal(FGW().distances(graphs), FGW().distances(plain))
+    with pytest.raises(ValueError, match="edges=True, but the edges have no weights"):
+        FGW(edges=True).distances(plain)
+    far = []
+    for a, _ in graphs:
+        graph, n = nx.from_numpy_array(a), len(a)
+        lengths = np.array(
+            [
+                [nx.dijkstra_path_length(graph, i, j) if nx.has_path(graph, i, j) else np.inf for j in range(n)]
+                for i in range(n)
+            ]
+        )
+        largest = lengths[np.isfinite(lengths)].max()
+        far.append(np.where(np.isfinite(lengths), lengths, largest + (a[a > 0].mean() if a.any() else 1.0)))
+    for solver in ("lean", "pot"):
+        found = FGW(alpha=0.5, edges=True, solver=solver).distances(graphs)
+        for i in range(len(graphs)):
+            for j in range(i):
+                x, y = (graphs[k][1].astype(np.float32).astype(float) for k in (j, i))
+                cost = ((x[:, None] - y[None]) ** 2).sum(2)
+                expected = ot.gromov.fused_gromov_wasserstein2(cost, far[j], far[i], alpha=0.5)
+                np.testing.assert_allclose(found[i, j], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_fgw_wl_takes_labels_and_weights_of_edges():
+    x = np.eye(2)[[0, 0, 1]]
+    graphs = []
+    for bonds in ("ab", "ab", "bb"):
+        graph = nx.path_graph(3)
+        for i, row in enumerate(x):
+            graph.nodes[i]["x"] = row
+        for (u, v), bond in zip(graph.edges, bonds, strict=True):
+            graph.edges[u, v]["bond"] = bond
+        graphs.append(graph)
+    given_graphs = as_graphs(graphs, edge_label="bond")
+    distances = FGWWL(depth=1, edges=True).distances(given_graphs)
+    assert distances[0, 1] == 0
+    assert distances[0, 2] > 0.1
+    assert FGWWL(depth=1).distances(given_graphs)[0, 2] == 0

@@ -1,10 +1,14 @@
 import grakel
 import numpy as np
 import pytest
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch_geometric.data import Data
 
 from graph_metric_learn.baselines import HGKSP, PROPAK, WLOA, kernels
 from graph_metric_learn.baselines.base import normalized
 from graph_metric_learn.baselines.structure import node_labels, per_graph
+from graph_metric_learn.baselines.wl import wl_labels
 from graph_metric_learn.graphs import as_graphs
 from small_graphs import path, random_graphs
 
@@ -80,6 +84,72 @@ def test_hgk_sp_hashes_numbers_beside_labels():
     assert wide[0, 1] == pytest.approx(1)
     assert narrow[0, 1] < 0.9
     assert wide[0, 2] < 0.9
+
+
+def bonded(rng, count=6):
+    """PyG graphs with one-hot node features and, as edge_attr, one-hot labels of edges."""
+    graphs = []
+    for adjacency, x in random_graphs(rng, count, kind="labels", smallest=3):
+        upper = np.array(np.triu(adjacency).nonzero())
+        bonds = np.eye(2)[rng.integers(0, 2, upper.shape[1])]
+        edges = torch.from_numpy(np.concatenate([upper, upper[::-1]], axis=1))
+        bonds = torch.from_numpy(np.concatenate([bonds, bonds]))
+        graphs.append(Data(x=torch.from_numpy(x), edge_index=edges, edge_attr=bonds))
+    return graphs
+
+
+def test_wl_oa_with_bonds_is_the_optimal_assignment(rng):
+    """The kernel of two nodes is the number of levels at which they agree; the best matching has the largest sum."""
+    graphs = bonded(rng)
+    labels = per_graph(as_graphs(graphs), wl_labels(as_graphs(graphs), 2, edges=True))
+    expected = np.zeros((6, 6))
+    for i, one in enumerate(labels):
+        for j, other in enumerate(labels):
+            agree = (one[:, None] == other[None]).sum(2)
+            expected[i, j] = agree[linear_sum_assignment(agree, maximize=True)].sum()
+    found = WLOA(depth=2, normalize=False, edges=True).kernel(graphs)
+    np.testing.assert_array_equal(found, expected)
+    assert (found < WLOA(depth=2, normalize=False).kernel(graphs)).any()
+
+
+def test_bonds_and_weights_count_only_if_asked_for(rng):
+    graphs = bonded(rng)
+    plain = [Data(x=graph.x, edge_index=graph.edge_index) for graph in graphs]
+    np.testing.assert_array_equal(WLOA().kernel(graphs), WLOA().kernel(plain))
+    for graph in graphs:
+        graph.edge_weight = graph.edge_attr @ torch.tensor([1.5, 3.0], dtype=torch.float64)
+    np.testing.assert_array_equal(HGKSP().kernel(graphs), HGKSP().kernel(plain))
+    for system in (WLOA(edges=True), HGKSP(edges=True)):
+        with pytest.raises(ValueError, match="edges=True, but the edges have no"):
+            system.kernel(plain)
+
+
+def test_hgk_sp_with_whole_weights_is_that_of_grakel(rng):
+    graphs = []
+    for adjacency, x in random_graphs(rng, 8, kind="labels", smallest=4):
+        upper = np.triu(adjacency * rng.integers(1, 4, adjacency.shape))
+        graphs.append((upper + upper.T, x))
+    expected = paths_and_nodes(graphs, node_labels(as_graphs(graphs)))
+    np.testing.assert_allclose(HGKSP(edges=True).kernel(graphs), normalized(expected))
+    assert not np.allclose(HGKSP(edges=True).kernel(graphs), HGKSP().kernel(graphs))
+
+
+def test_hgk_sp_hashes_lengths_that_are_no_whole_numbers():
+    """Three paths of a single edge: the share of bins in common falls with the difference of the lengths."""
+    graphs = [(path(2) * length, np.eye(2)) for length in (1.0, 1.1, 2.5)]
+    kernel = HGKSP(iterations=200, width=1.0, edges=True).kernel(graphs)
+    spread = np.std([1.0, 1.0, 1.1, 1.1, 2.5, 2.5])
+    shared = np.maximum(0, 1 - np.abs(np.subtract.outer([1, 1.1, 2.5], [1, 1.1, 2.5])) / spread)
+    # two nodes with themselves and two ordered pairs, of which a share is common
+    np.testing.assert_allclose(kernel, (2 + 2 * shared) / 4, atol=0.05)
+
+
+def test_hgk_sp_follows_directions():
+    arrow, both = np.array([[0, 1], [0, 0]]), path(2)
+    graphs = [(arrow, np.eye(2)), (arrow.T, np.eye(2)), (both, np.eye(2))]
+    kernel = HGKSP(edges=True).kernel(graphs)  # nodes 2; pairs 1, 1 and 2
+    root = np.sqrt(3 * 4)
+    np.testing.assert_allclose(kernel, [[1, 2 / 3, 3 / root], [2 / 3, 1, 3 / root], [3 / root, 3 / root, 1]])
 
 
 def test_equal_graphs_without_edges_are_alike():

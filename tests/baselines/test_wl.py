@@ -35,6 +35,50 @@ def test_labels_are_equal_exactly_where_the_subtrees_are(seed, depth):
     assert len(np.unique(labels)) == sum(len(np.unique(column)) for column in labels.T)
 
 
+def labelled_multigraphs(rng, *, directed):
+    """NetworkX graphs with x and parallel edges of two labels."""
+    graphs = []
+    for n in rng.integers(1, 7, 4):
+        graph = (nx.MultiDiGraph if directed else nx.MultiGraph)()
+        for i in range(int(n)):
+            graph.add_node(i, x=np.eye(2)[rng.integers(0, 2)])
+        for u, v in rng.integers(0, n, (int(2 * n), 2)).tolist():
+            if u != v:
+                graph.add_edge(u, v, bond="ab"[int(rng.integers(2))])
+        graphs.append(graph)
+    return graphs
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.booleans())
+def test_labels_with_edges_are_equal_exactly_where_the_subtrees_are(seed, depth, directed):
+    graphs = labelled_multigraphs(np.random.default_rng(seed), directed=directed)
+    if not any(graph.size() for graph in graphs):
+        return
+    trees = []
+    for graph in graphs:
+        ends = [(u, v, "out" + bond) for u, v, bond in graph.edges(data="bond")]
+        ends += [(v, u, ("in" if directed else "out") + bond) for u, v, bond in graph.edges(data="bond")]
+        labels = {i: str(x) for i, x in graph.nodes(data="x")}
+        levels = [labels]
+        for _ in range(depth):
+            around = {i: sorted((bond, labels[v]) for u, v, bond in ends if u == i) for i in graph}
+            labels = {i: repr((labels[i], around[i])) for i in graph}
+            levels.append(labels)
+        trees += [[level[i] for level in levels] for i in graph]
+    given_graphs = as_graphs(graphs, edge_label="bond", directed=directed)
+    labels = wl_labels(given_graphs, depth, edges=True)
+    for level in range(depth + 1):
+        names = {}
+        for label, row in zip(labels[:, level].tolist(), trees, strict=True):
+            assert names.setdefault(row[level], label) == label
+        assert len(set(names.values())) == len(names)
+
+
+def test_edges_that_carry_nothing_change_no_label(rng):
+    graphs = as_graphs(random_graphs(rng, 5, kind="labels"))
+    np.testing.assert_array_equal(wl_labels(graphs, 3, edges=True), wl_labels(graphs, 3))
+
+
 def test_features_of_a_path_by_hand():
     graphs = as_graphs([(path(3), np.array([[0.0], [4.0], [8.0]])), (np.zeros((1, 1)), np.array([[7.0]]))])
     levels = wl_features(graphs, 2)[:, :, 0]

@@ -32,6 +32,25 @@ def test_every_graph_gets_its_share_of_the_arrays(two_graphs):
     assert all(graph.edge_index.is_contiguous() for graph in two_graphs)
 
 
+def test_every_graph_gets_its_share_of_what_edges_carry():
+    one, lone, two = build_graphs(
+        sizes=np.array([2, 1, 2]),
+        edge_index=np.array([[0, 1, 0, 1], [1, 0, 1, 0]]),
+        edge_counts=np.array([2, 0, 2]),
+        y=np.array([0, 1, 0]),
+        edge_arrays={"edge_type": np.array([5, 5, 6, 6]), "edge_attr": np.arange(8.0).reshape(4, 2)},
+    )
+    assert one.edge_type.tolist() == [5, 5]
+    assert lone.edge_attr.shape == (0, 2)
+    assert two.edge_attr.tolist() == [[4, 5], [6, 7]]
+    assert "1.0 edges, no features, edge labels, edge vectors)" in repr(GraphDataset([one, two], np.array([0, 1]), "x"))
+
+
+def test_joined_nodes_are_counted_once_whatever_the_directions():
+    directed = Data(edge_index=torch.tensor([[0, 1, 1, 1], [1, 0, 2, 2]]), num_nodes=3)
+    assert "3.0 nodes and 2.0 edges" in repr(GraphDataset([directed], np.array([0]), "arcs"))
+
+
 def test_a_pickled_graph_does_not_take_the_dataset_along():
     n = 50_000
     empty = np.empty((2, 0), dtype=np.int64)

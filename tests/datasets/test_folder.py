@@ -1,3 +1,6 @@
+import json
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -83,3 +86,208 @@ def test_a_file_that_would_run_code_is_refused(folder):
     with pytest.raises(ValueError, match=r"cannot read trap\.pt"):
         load_folder(folder)
     assert not (folder / "trapped").exists()
+
+
+# --- edges ----------------------------------------------------------------------------------------------------------
+
+
+def arcs(graph):
+    """How often each arc occurs, between nodes by number, with label, vector and weight."""
+    data = as_graphs([graph]).edge_data
+    parts = [part for part in (data.labels, data.x, data.weights) if part is not None]
+    return Counter((u, v, *(str(part[i].tolist()) for part in parts)) for i, (u, v) in enumerate(data.ends.T.tolist()))
+
+
+def bonds(kind=nx.Graph, **more):
+    graph = kind()
+    graph.add_nodes_from(["a", "b", "c"])
+    graph.add_edge("a", "b", length=1.5, angle=30, label="single", weight=2.0, **more)
+    graph.add_edge("b", "c", length=2.5, angle=60, label="double", weight=0.5, **more)
+    return graph
+
+
+SINGLE, DOUBLE = ("['single']", "[30.0, 1.5]", "2.0"), ("['double']", "[60.0, 2.5]", "0.5")
+
+
+def write(graph, path):
+    if path.suffix == ".json":
+        path.write_text(json.dumps(nx.node_link_data(graph, edges="links")))
+    else:
+        nx.write_graphml(graph, path)
+
+
+def load_one(path):
+    return load_folder(path.parent)[1][0]
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+def test_what_edges_carry(tmp_path, suffix):
+    write(bonds(), tmp_path / f"one{suffix}")
+    graph = load_one(tmp_path / "one")
+    assert arcs(graph) == Counter([(0, 1, *SINGLE), (1, 0, *SINGLE), (1, 2, *DOUBLE), (2, 1, *DOUBLE)])
+    assert as_graphs([graph]).unused == ()
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+def test_directed_graphs_and_parallel_edges(tmp_path, suffix):
+    write(bonds(nx.DiGraph), tmp_path / f"one{suffix}")
+    graph = load_one(tmp_path / "one")
+    assert as_graphs([graph]).edge_data.directed
+    assert arcs(graph) == Counter([(0, 1, *SINGLE), (1, 2, *DOUBLE)])
+    multi = bonds(nx.MultiGraph)
+    multi.add_edge("a", "b", length=1.5, angle=30, label="single", weight=2.0)
+    write(multi, tmp_path / f"one{suffix}")
+    graph = load_one(tmp_path / "one")
+    assert arcs(graph) == Counter(2 * [(0, 1, *SINGLE), (1, 0, *SINGLE)] + [(1, 2, *DOUBLE), (2, 1, *DOUBLE)])
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+def test_text_that_is_no_label_is_listed_as_unused(tmp_path, suffix):
+    graph = bonds(note="old")
+    nx.set_node_attributes(graph, "red", "colour")
+    write(graph, tmp_path / f"one{suffix}")
+    assert as_graphs(load_folder(tmp_path)[1]).unused == ("node attribute 'colour'", "edge attribute 'note'")
+
+
+def test_an_edge_without_a_weight_has_weight_one(tmp_path):
+    graph = bonds()
+    del graph.edges["b", "c"]["weight"]
+    write(graph, tmp_path / "one.graphml")
+    assert as_graphs(load_folder(tmp_path)[1]).edge_data.weights.tolist() == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("key", ["links", "edges"])
+def test_node_link_files_of_all_kinds(tmp_path, key):
+    for name, kind in (
+        ("graph", nx.Graph),
+        ("digraph", nx.DiGraph),
+        ("multi", nx.MultiGraph),
+        ("both", nx.MultiDiGraph),
+    ):
+        graph = bonds(kind)
+        for node in graph:
+            graph.nodes[node].update(x=[1.0, ord(node)], charge=-1, node_labels=7)
+        (tmp_path / f"{name}.json").write_text(json.dumps(nx.node_link_data(graph, edges=key)))
+    names, graphs, _ = load_folder(tmp_path)
+    assert names == ["both", "digraph", "graph", "multi"]
+    for name, graph in zip(names, graphs, strict=True):
+        read = as_graphs([graph])
+        assert read.edge_data.directed == ("both" in name or "di" in name)
+        assert read.x.tolist() == [[-1, 1, 97], [-1, 1, 98], [-1, 1, 99]]  # charge, x[0], x[1]
+        assert read.labels.tolist() == [[7]] * 3
+        assert read.edges.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def test_a_plain_node_link_file(tmp_path):
+    text = """{"nodes": [{"id": "u", "mass": 1}, {"id": "v", "mass": 2, "note": null}],
+               "links": [{"source": "v", "target": "u", "edge_type": 4}]}"""
+    (tmp_path / "one.json").write_text("\ufeff" + text, encoding="utf-8")
+    graphs = as_graphs(load_folder(tmp_path)[1])
+    assert graphs.x.tolist() == [[1], [2]]
+    assert graphs.edge_data.labels.tolist() == [[4], [4]]
+    assert graphs.unused == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", r"cannot read one\.json: "),
+        ("[]", r'cannot read one\.json: expected the node-link format of NetworkX, with the keys "nodes"'),
+        ('{"nodes": []}', r"cannot read one\.json: expected the node-link format"),
+        ('{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 1}]}', r"one\.json: edges name nodes that are not"),
+        ('{"nodes": [{"id": 0}, {"id": 0}], "links": []}', r"one\.json: .* or a node is listed twice"),
+        (
+            '{"nodes": [{"id": 0, "m": 1}, {"id": 1}], "links": []}',
+            r"one\.json: attribute 'm' is missing on some nodes",
+        ),
+        (
+            '{"nodes": [{"id": 0, "label": "C"}, {"id": 1}], "links": []}',
+            r"one\.json: attribute 'label' is missing on some nodes",
+        ),
+        (
+            '{"nodes": [{"id": 0, "m": [1]}, {"id": 1, "m": [1, 2]}], "links": []}',
+            r"one\.json: attribute 'm' is missing",
+        ),
+        (
+            '{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 0, "m": 1}, {"source": 0, "target": 0}]}',
+            r"one\.json: attribute 'm' is missing on some edges",
+        ),
+    ],
+)
+def test_bad_node_link_files(tmp_path, text, words):
+    (tmp_path / "one.json").write_text(text)
+    with pytest.raises(ValueError, match=words):
+        load_folder(tmp_path)
+
+
+# --- columns by name ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"drop": "mass"}, "two{} has no node attribute 'mass', one{} has: give all files the same attributes"),
+        ({"add": "spin"}, "one{} has no node attribute 'spin', two{} has"),
+        ({"drop": "mass", "add": "spin"}, "two{} has no node attribute 'mass', one{} has"),  # as many, but others
+        ({"drop": "length"}, "two{} has no edge attribute 'length', one{} has"),
+        ({"drop": "length", "add": "width"}, "two{} has no edge attribute 'length', one{} has"),
+        ({"drop": "label"}, "two{} has no edge attribute 'label', one{} has"),
+    ],
+)
+def test_columns_are_matched_by_name(tmp_path, suffix, change, words):
+    for name in ("one", "two"):
+        graph = bonds()
+        nx.set_node_attributes(graph, 1.0, "mass")
+        nx.set_node_attributes(graph, 2.0, "charge")
+        if name == "two":
+            edges = change.get("drop") in ("length", "label")
+            items = [data for *_, data in (graph.edges(data=True) if edges else graph.nodes(data=True))]
+            for data in items:
+                data.pop(change.get("drop"), None)
+                if "add" in change:
+                    data[change["add"]] = 5.0
+        write(graph, tmp_path / f"{name}{suffix}")
+    with pytest.raises(ValueError, match=words.format(suffix, suffix).replace(".", r"\.")):
+        load_folder(tmp_path)
+    (tmp_path / "y.csv").write_text("graph,label\none,a\n")
+    assert len(load_folder(tmp_path, tmp_path / "y.csv")[1]) == 1  # the other file is not read
+
+
+def test_the_order_of_attributes_in_a_file_does_not_matter(tmp_path):
+    for name, order in (("one", ("mass", "charge")), ("two", ("charge", "mass"))):
+        graph = nx.path_graph(2)
+        for attribute in order:
+            nx.set_node_attributes(graph, {"mass": 1.0, "charge": 2.0}[attribute], attribute)
+        write(graph, tmp_path / f"{name}.graphml")
+    assert as_graphs(load_folder(tmp_path)[1]).x.tolist() == [[2, 1]] * 4  # charge, mass
+
+
+def test_a_graph_without_edges_has_no_edge_attributes_to_compare(tmp_path):
+    write(bonds(), tmp_path / "one.graphml")
+    write(nx.empty_graph(1), tmp_path / "two.json")
+    graphs = as_graphs(load_folder(tmp_path)[1])
+    assert graphs.sizes.tolist() == [3, 1]
+    assert graphs.edge_data.carries == ["labels", "vectors", "weights"]
+
+
+def test_two_files_for_one_graph_are_refused(tmp_path):
+    for suffix in (".graphml", ".json"):
+        write(bonds(), tmp_path / f"one{suffix}")
+    with pytest.raises(ValueError, match=r"two files for one graph, one\.graphml and one\.json"):
+        load_folder(tmp_path)
+
+
+def test_tensors_of_edges(tmp_path):
+    tensors = {
+        "edge_index": EDGES,
+        "x": torch.ones(2, 1),
+        "edge_attr": torch.tensor([[0.5], [0.5]]),
+        "edge_type": torch.tensor([3, 3]),
+        "edge_weight": torch.tensor([2.0, 2.0]),
+    }
+    torch.save(Data(**tensors), tmp_path / "one.pt")
+    torch.save(tensors, tmp_path / "two.pt")
+    save_file(tensors, tmp_path / "three.safetensors")
+    for graph in load_folder(tmp_path)[1]:
+        assert arcs(graph) == Counter([(0, 1, "[3]", "[0.5]", "2.0"), (1, 0, "[3]", "[0.5]", "2.0")])

@@ -79,7 +79,7 @@ def test_a_compressed_file(tmp_path):
 
 def test_quotes_byte_order_marks_and_empty_lines(file):
     text = '\ufeff"smiles", name \r\n\r\n"CCO","ethanol, the drink"\r\n\r\nC1CC,bad\r\n'
-    with pytest.warns(UserWarning, match=r"1 of 2 rows left out: table.csv, line 5; "):
+    with pytest.warns(UserWarning, match=r"table.csv: 1 of 2 rows left out: line 5; the first \('C1CC'\) is"):
         molecules = load_smiles(file(text), name="name", on_error="skip")
     assert molecules.names == ["ethanol, the drink"]
 
@@ -90,9 +90,9 @@ def test_empty_names_are_the_smiles(file):
 
 def test_bad_smiles_are_named_with_their_line_or_skipped(file):
     path = file('smiles,note,class\nCCO,"two\nlines",a\nC1CC,,b\n,,a\nO,,b\nN,,\n')
-    with pytest.raises(ValueError, match=r"^table.csv, line 4 \('C1CC'\): is not a valid SMILES"):
+    with pytest.raises(ValueError, match=r"^table.csv, line 4 \('C1CC'\) is not a valid SMILES"):
         load_smiles(path)
-    with pytest.warns(UserWarning, match=r"2 of 5 rows left out: table.csv, line 4, table.csv, line 5; ") as said:
+    with pytest.warns(UserWarning, match=r"table.csv: 2 of 5 rows left out: line 4, line 5; the") as said:
         molecules = load_smiles(path, on_error="skip")
     assert len(said) == 1
     assert said[0].filename == __file__
@@ -105,9 +105,9 @@ def test_bad_smiles_are_named_with_their_line_or_skipped(file):
 @pytest.mark.parametrize("missing", ["", " ", "NA", "nan", "null", "N/A"])
 def test_a_missing_target_is_named_with_its_line(file, missing):
     path = file(f"smiles,logS\nC,1\nCC,{missing}\nCCC,3\n")
-    with pytest.raises(ValueError, match=r"^table.csv, line 3 \('CC'\): has no logS"):
+    with pytest.raises(ValueError, match=r"^table.csv, line 3 \('CC'\) has no logS"):
         load_smiles(path, target="logS")
-    with pytest.warns(UserWarning, match="1 of 3 rows left out: table.csv, line 3"):
+    with pytest.warns(UserWarning, match="1 of 3 rows left out: line 3; "):
         assert load_smiles(path, target="logS", on_error="skip").y.tolist() == [1, 3]
     assert len(load_smiles(path)) == 3  # nobody asked for it
 
@@ -153,7 +153,7 @@ def test_scaffolds_are_rings_and_what_joins_them():
 
 
 def test_bad_molecules_have_no_scaffold():
-    with pytest.raises(ValueError, match=r"row 1 \('C1CC'\): is not a valid SMILES"):
+    with pytest.raises(ValueError, match=r"row 1 \('C1CC'\) is not a valid SMILES"):
         scaffolds(["C", "C1CC"])
     with pytest.raises(ValueError, match="got a single SMILES"):
         scaffolds("CCO")
@@ -198,10 +198,11 @@ def double_bonds(folder):
     return [molecules.graphs[i] for i in chosen], has[chosen]
 
 
+@pytest.mark.xfail(strict=True, reason="no candidate of GraphMetric names an edge by its label and both of its ends")
 def test_double_bonds_are_found_by_neighbours(real):
-    """One of five folds, to save time; all five are as good."""
+    """One of five folds, to save time."""
     graphs, has = double_bonds(real)
     assert (len(graphs), has.sum()) == (468, 234)
     train, test = next(StratifiedKFold(5, shuffle=True, random_state=0).split(graphs, has))
-    classifier = gml.GraphKNNClassifier().fit([graphs[i] for i in train], has[train])
-    assert classifier.score([graphs[i] for i in test], has[test]) >= 0.93
+    classifier = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit([graphs[i] for i in train], has[train])
+    assert classifier.score([graphs[i] for i in test], has[test]) >= 0.95

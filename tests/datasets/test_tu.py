@@ -1,8 +1,11 @@
+import io
+
 import numpy as np
 import pytest
 import torch
 
-from graph_metric_learn.datasets import load_tu
+from graph_metric_learn.datasets import load_tu, tu_files
+from graph_metric_learn.graphs import as_graphs
 from tu_toy import same, write_folder
 
 # Name, graphs, mean nodes, mean edges, class labels, label columns (their widths), attribute columns, largest degree.
@@ -18,6 +21,8 @@ COLLECTION = [
     ("Cuneiform", 267, 21.27, 44.80, list(range(30)), [4, 3], 3, 11),
 ]
 
+
+EDGE_KINDS = ("A", "edge_labels", "edge_attributes")
 
 # Over the six nodes kept, the first attribute has mean 2 and deviation sqrt(4/6), the second is constant.
 S = np.sqrt(1.5)
@@ -38,7 +43,7 @@ DEGREES = [[1, 0], [0, 1], [1, 0], [0, 0], [1, 0], [1, 0]]
     ],
 )
 def test_features_computed_by_hand(tmp_path, features, expected):
-    dataset = load_tu("TOY", features=features, root=write_folder(tmp_path))
+    dataset = load_tu("TOY", features=features, root=write_folder(tmp_path), min_nodes=2)
     x = torch.cat([graph.x for graph in dataset.graphs])
     assert x.dtype == torch.float32
     np.testing.assert_allclose(x.numpy(), expected, rtol=1e-6)
@@ -82,9 +87,42 @@ def test_features_that_do_not_exist_are_refused(tmp_path, features, without, wor
         load_tu("TOY", features=features, root=write_folder(tmp_path, **dict.fromkeys(missing)))
 
 
+def test_features_of_lone_nodes(tmp_path):
+    dataset = load_tu("TOY", features="degree", root=write_folder(tmp_path))
+    assert [graph.num_nodes for graph in dataset.graphs] == [4, 2, 1]
+    assert dataset.graphs[2].x.tolist() == [[0, 0]]
+    assert load_tu("TOY", features=None, root=write_folder(tmp_path)).graphs[2].x.tolist() == [[100, 8]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"edges": True}, 'unknown edges=True: edges is "auto" or False'),
+        ({"directed": "yes"}, "unknown directed='yes'"),
+        ({"min_nodes": 0}, "min_nodes must be a whole number >= 1, got 0"),
+        ({"min_nodes": 5}, "TOY has no graph with at least 5 nodes"),
+    ],
+)
+def test_unknown_options(tmp_path, options, words):
+    with pytest.raises(ValueError, match=words):
+        load_tu("TOY", root=write_folder(tmp_path), **options)
+
+
+def test_large_offsets_keep_their_digits(tmp_path):
+    values = "".join(f"{10**8 + i}, {i}\n" for i in range(8))
+    x = "".join(f"{10**8 + i}\n" for i in range(7))
+    graph = load_tu(
+        "TOY", features=None, root=write_folder(tmp_path, edge_attributes=values, node_attributes=x)
+    ).graphs[0]
+    assert graph.x[:, 0].tolist() == [10**8 + i for i in range(4)]
+    assert graph.edge_attr[:, 0].tolist() == [10**8 + i for i in range(4)]
+    assert graph.edge_attr.dtype == torch.float64
+
+
 def test_several_label_columns_stand_side_by_side(tmp_path):
     labels = "0, 1\n1, 0\n1, 0\n0, 0\n0, 0\n0, 2\n5, 5\n"
-    path, pair = load_tu("TOY", features="labels", root=write_folder(tmp_path, node_labels=labels)).graphs
+    folder = write_folder(tmp_path, node_labels=labels)
+    path, pair = load_tu("TOY", features="labels", root=folder, min_nodes=2).graphs
     assert path.node_labels.tolist() == [[0, 1], [1, 0], [1, 0], [0, 0]]
     assert path.x.tolist() == [[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [0, 1, 1, 0, 0], [1, 0, 1, 0, 0]]
     assert pair.x.tolist() == [[1, 0, 1, 0, 0], [1, 0, 0, 0, 1]]
@@ -112,7 +150,7 @@ def test_attributes_that_are_no_numbers_cannot_be_standardised(tmp_path):
 def test_features_too_wide_for_the_memory_are_refused(tmp_path):
     folder = write_folder(tmp_path, node_labels="0\n2\n2\n0\n3\n2000000000\n9\n")
     with pytest.raises(ValueError, match=r"would take 45 GiB \(6 nodes, 2000000001 columns\)"):
-        load_tu("TOY", features="labels", root=folder)
+        load_tu("TOY", features="labels", root=folder, min_nodes=2)
     assert load_tu("TOY", features=None, root=folder).graphs[1].node_labels.tolist() == [3, 2_000_000_000]
 
 
@@ -175,3 +213,56 @@ def test_attributes_have_mean_zero_and_variance_one_over_the_dataset(real, name)
     x = torch.cat([graph.x for graph in load_tu(name, features="attributes", root=real).graphs])
     expected = (raw - raw.mean(0)) / raw.std(0, correction=0)
     np.testing.assert_allclose(x, expected, atol=1e-5)
+
+
+# --- what edges carry, counted in the files -------------------------------------------------------------------------
+
+# Name, graphs that have nodes, lines of A.txt, label columns, different labels, attribute columns, directed.
+WITH_EDGE_DATA = [
+    ("MUTAG", 188, 7442, 1, 4, 0, False),
+    ("PTC_FM", 349, 10110, 1, 4, 0, False),
+    ("BZR_MD", 306, 137734, 1, 5, 1, False),
+    ("Cuneiform", 267, 23922, 1, 2, 2, True),  # 6882 arcs carry other attributes than their reverse
+    ("Fingerprint", 2149, 24756, 0, 0, 2, False),  # 651 graphs have no nodes
+]
+
+
+@pytest.mark.parametrize(("name", "count", "arcs", "columns", "kinds", "width", "directed"), WITH_EDGE_DATA)
+def test_edge_data_of_the_collection(real, name, count, arcs, columns, kinds, width, directed):
+    if not (real / f"{name}.zip").is_file():
+        pytest.skip(f"no {name}.zip in {real}")
+    dataset = load_tu(name, features=None, root=real, download=False)
+    assert len(dataset) == count
+    assert sum(graph.num_edges for graph in dataset.graphs) == arcs
+    data = as_graphs(dataset).edge_data
+    assert data.ends.shape == (2, arcs)
+    assert data.directed == directed
+    assert (data.labels is None) == (columns == 0)
+    assert (data.x is None) == (width == 0)
+    if columns:
+        assert data.labels.shape == (arcs, columns)
+        assert len(np.unique(data.labels)) == kinds
+    if width:
+        assert data.x.shape == (arcs, width)
+
+    # Line by line, in the file.
+    texts = tu_files.read_source(real / f"{name}.zip", name)
+    table = {kind: np.loadtxt(io.BytesIO(texts[kind]), delimiter=",", ndmin=2) for kind in EDGE_KINDS if kind in texts}
+    ends = table.pop("A").astype(int) - 1
+    starts = np.cumsum([0] + [graph.num_nodes for graph in dataset.graphs])
+    mine = torch.cat([graph.edge_index + int(start) for graph, start in zip(dataset.graphs, starts, strict=False)], 1)
+    keys = ("edge_type",) * bool(columns) + ("edge_attr",) * bool(width)
+    parts = [torch.cat([graph[key] for graph in dataset.graphs]).float().reshape(arcs, -1) for key in keys]
+    found, wanted = (np.concatenate(rows, axis=1) for rows in ((mine.T, *parts), (ends, *table.values())))
+    order = np.lexsort(wanted[:, 1::-1].T)
+    np.testing.assert_allclose(found, wanted[order], rtol=1e-6)
+
+    bare = load_tu(name, features=None, root=real, download=False, edges=False)
+    assert not {"edge_type", "edge_attr"} & {key for graph in bare.graphs for key in graph.keys()}  # noqa: SIM118
+    assert as_graphs(bare).edge_data is None
+    np.testing.assert_array_equal(as_graphs(bare).edges, as_graphs(dataset).edges)
+
+
+@pytest.mark.parametrize("name", ["ENZYMES", "IMDB-BINARY"])
+def test_datasets_without_edge_data(real, name):
+    assert as_graphs(load_tu(name, features=None, root=real, download=False)).edge_data is None

@@ -27,7 +27,7 @@ def test_the_folder_torch_geometric_makes_is_read(tmp_path):
     (tmp_path / "TOY").rename(tmp_path / "raw")
     (tmp_path / "TOY").mkdir()
     (tmp_path / "raw").rename(tmp_path / "TOY" / "raw")
-    assert len(load_tu("TOY", root=str(tmp_path))) == 2
+    assert len(load_tu("TOY", root=str(tmp_path))) == 3
 
 
 def test_root_comes_before_the_variable_and_that_before_the_cache(tmp_path, monkeypatch, own_cache):
@@ -45,7 +45,7 @@ def test_the_cache_is_in_the_home_folder_by_default(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     write_folder(tmp_path / ".cache" / "graph-metric-learn" / "datasets")
-    assert len(load_tu("TOY", download=False)) == 2
+    assert len(load_tu("TOY", download=False)) == 3
 
 
 def test_what_is_nowhere_is_an_error_that_says_where_it_looked(tmp_path, own_cache):
@@ -107,7 +107,7 @@ def test_a_second_download_must_bring_the_same_file(server, own_cache):
         load_tu("TOY")
     assert contents(own_cache) == ["TOY.zip.sha256"]
     (own_cache / "TOY.zip.sha256").unlink()
-    assert load_tu("TOY").y.tolist() == [1, 1]
+    assert load_tu("TOY").y.tolist() == [1, 1, 1]
 
 
 def test_a_known_dataset_with_other_contents_is_refused(server, own_cache):

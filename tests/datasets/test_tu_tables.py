@@ -1,3 +1,4 @@
+import warnings
 import zipfile
 
 import numpy as np
@@ -5,26 +6,97 @@ import pytest
 import torch
 
 from graph_metric_learn.datasets import load_tu
+from graph_metric_learn.graphs import as_graphs
 from tu_toy import TOY, same, write_folder
 
 
-def test_edges_go_both_ways_once_and_isolated_nodes_stay(tmp_path):
-    dataset = load_tu("TOY", root=write_folder(tmp_path))
-    path, pair = dataset.graphs
+@pytest.mark.parametrize("options", [{"edges": False}, {"directed": False}])
+def test_edges_go_both_ways_once_and_isolated_nodes_stay(tmp_path, options):
+    dataset = load_tu("TOY", root=write_folder(tmp_path), **options)
+    path, pair, _ = dataset.graphs
     assert path.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert pair.edge_index.tolist() == [[0, 1], [1, 0]]
     assert (path.num_nodes, pair.num_nodes) == (4, 2)
     assert path.edge_index.dtype == torch.int64
 
 
-def test_classes_keep_their_numbers_and_lone_nodes_are_left_out(tmp_path):
-    dataset = load_tu("TOY", root=write_folder(tmp_path))
+def test_classes_keep_their_numbers_and_lone_nodes_are_left_out_by_name(tmp_path):
+    every = load_tu("TOY", root=write_folder(tmp_path))
+    assert every.y.tolist() == [4, -2, 4]
+    assert every.dropped == 0
+    assert every.graphs[2].num_nodes == 1
+    assert every.graphs[2].edge_index.shape == (2, 0)
+    dataset = load_tu("TOY", root=write_folder(tmp_path), min_nodes=2)
     assert dataset.y.tolist() == [4, -2]
     assert dataset.y.dtype == np.int64
     assert [graph.y.tolist() for graph in dataset.graphs] == [[4], [-2]]
     assert dataset.graphs[0].y.dtype == torch.int64
     assert dataset.dropped == 1
     assert dataset.name == "TOY"
+
+
+# --- what edges carry -----------------------------------------------------------------------------------------------
+
+# Both directions of 1 - 2 and 5 - 6; 2 - 3 twice, as parallel edges; a loop.
+EDGES = "2, 1\n1, 2\n3, 2\n2, 3\n2, 3\n3, 2\n2, 2\n5, 6\n6, 5\n"
+
+
+def test_labels_and_attributes_stand_in_the_order_of_the_edges(tmp_path):
+    labels, attributes = "1\n1\n2\n3\n2\n3\n9\n4\n4\n", "".join(f"{i}.5, {-i}\n" for i in (1, 1, 2, 3, 2, 3, 9, 4, 4))
+    folder = write_folder(tmp_path, A=EDGES, edge_labels=labels, edge_attributes=attributes)
+    path, pair, lone = load_tu("TOY", root=folder).graphs
+    assert path.edge_index.tolist() == [[0, 1, 1, 1, 2, 2], [1, 0, 2, 2, 1, 1]]
+    assert sorted(path.edge_type.tolist()) == [1, 1, 2, 2, 3, 3]
+    assert path.edge_type[:2].tolist() == [1, 1]
+    assert path.edge_attr.tolist() == [[label + 0.5, -label] for label in path.edge_type.tolist()]
+    assert path.edge_attr.dtype == torch.float32
+    assert path.edge_type.dtype == torch.int64
+    assert pair.edge_type.tolist() == [4, 4]
+    assert lone.edge_type.shape == (0,)
+    assert lone.edge_attr.shape == (0, 2)
+    assert path.x.shape == load_tu("TOY", root=folder, edges=False).graphs[0].x.shape
+    data = as_graphs([path, pair, lone]).edge_data
+    assert data.carries == ["labels", "vectors"]
+    bare = load_tu("TOY", root=folder, edges=False).graphs[0]
+    assert sorted(bare.keys()) == ["edge_index", "node_labels", "num_nodes", "x", "y"]
+    assert bare.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def test_several_columns_of_edge_labels(tmp_path):
+    labels = "".join(f"{i}, {i + 1}\n" for i in (1, 1, 2, 3, 2, 3, 9, 4, 4))
+    pair = load_tu("TOY", root=write_folder(tmp_path, A=EDGES, edge_labels=labels)).graphs[1]
+    assert pair.edge_type.tolist() == [[4, 5], [4, 5]]
+
+
+def test_edge_data_of_graphs_that_are_left_out(tmp_path):
+    folder = write_folder(tmp_path, A=EDGES, edge_labels="1\n1\n2\n3\n2\n3\n9\n4\n4\n")
+    (path,) = load_tu("TOY", root=folder, min_nodes=3).graphs
+    assert sorted(path.edge_type.tolist()) == [1, 1, 2, 2, 3, 3]
+
+
+def test_directions_of_the_files(tmp_path):
+    """In TOY one edge comes in one direction only, others in both: then direction means something."""
+    dataset = load_tu("TOY", root=write_folder(tmp_path))
+    assert dataset.graphs[0].edge_index.tolist() == [[0, 1, 2], [1, 0, 1]]
+    assert as_graphs(dataset).edge_data.directed
+    assert repr(dataset).startswith("GraphDataset(TOY: 3 graphs, 2 classes, on average 2.3 nodes and 1.0 edges")
+    labelled = write_folder(tmp_path / "labels", A="1, 2\n2, 1\n5, 6\n6, 5\n", edge_labels="0\n1\n2\n2\n")
+    dataset = load_tu("TOY", root=labelled)  # the two directions of an edge carry different labels
+    assert dataset.graphs[0].edge_type.tolist() == [0, 1]
+    assert as_graphs(dataset).edge_data.directed
+
+
+def test_every_edge_listed_once(tmp_path):
+    folder = write_folder(tmp_path, A="1, 2\n3, 2\n5, 6\n", edge_labels="7\n8\n9\n")
+    with pytest.warns(UserWarning, match=r"TOY_A\.txt lists every edge in one direction only.*directed=True"):
+        path = load_tu("TOY", root=folder).graphs[0]
+    assert path.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert path.edge_type.tolist() == [7, 7, 8, 8]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_tu("TOY", root=folder, directed=False).graphs[0].edge_type.tolist() == [7, 7, 8, 8]
+        assert load_tu("TOY", root=folder, directed=True).graphs[0].edge_index.tolist() == [[0, 2], [1, 1]]
+        assert load_tu("TOY", root=folder, edges=False).graphs[0].edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
 
 
 def test_nodes_of_a_graph_need_not_be_together(tmp_path):
@@ -35,7 +107,7 @@ def test_nodes_of_a_graph_need_not_be_together(tmp_path):
         "graph_labels": "0\n1\n",
         "node_labels": "0\n1\n2\n3\n4\n",
     }
-    pair, path = load_tu("MIX", root=write_folder(tmp_path, files, "MIX")).graphs
+    pair, path = load_tu("MIX", root=write_folder(tmp_path, files, "MIX"), directed=False).graphs
     assert path.node_labels.tolist() == [0, 2, 3]
     assert path.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert path.x.argmax(1).tolist() == [0, 2, 3]
@@ -79,7 +151,10 @@ def test_windows_line_ends_and_byte_order_marks_are_read(tmp_path):
         ({"node_labels": "0\n1\n"}, r"TOY_node_labels\.txt has 2 lines for the 7 nodes"),
         ({"node_attributes": "0.5\n1\n"}, r"TOY_node_attributes\.txt has 2 lines for the 7 nodes"),
         ({"node_attributes": "0.5\none\n"}, r"TOY_node_attributes\.txt is not a table of numbers.*'one'"),
-        ({"graph_indicator": "1\n2\n3\n", "A": "", "node_labels": None, "node_attributes": None}, "at least 2 nodes"),
+        ({"graph_indicator": "", "A": "", "node_labels": None, "node_attributes": None}, "at least 1 nodes"),
+        ({"edge_labels": "0\n1\n"}, r"TOY_edge_labels\.txt has 2 lines for the 8 edges of TOY_A\.txt: .*edges=False"),
+        ({"edge_attributes": "0\n1\n"}, r"TOY_edge_attributes\.txt has 2 lines for the 8 edges of TOY_A\.txt"),
+        ({"edge_labels": "0.5\n" * 8}, r"TOY_edge_labels\.txt is not a table of whole numbers"),
     ],
 )
 def test_malformed_files_get_one_clear_error(tmp_path, changes, words):

@@ -54,3 +54,14 @@ def test_directions_are_those_of_fit():
     nx.set_edge_attributes(path, {e: {"kind": "s", "v": np.zeros(2)} for e in path.edges})
     both = as_graphs([path], edge_label="kind", edge_attribute="v", directed=True)
     assert reading.apply(both).edge_data.ends.shape[1] == 4  # both ways
+
+
+def test_directions_that_fit_did_not_have_count_both_ways():
+    path = nx.path_graph(3)
+    nx.set_edge_attributes(path, {e: {"kind": "s", "v": np.ones(2)} for e in path.edges})
+    reading = EdgeReading.of(as_graphs([path], edge_label="kind", edge_attribute="v"))
+    arcs = as_graphs([nx.DiGraph(path.edges(data=True))], edge_label="kind", edge_attribute="v", directed=True)
+    assert arcs.edge_data.directed
+    seen = reading.apply(arcs).edge_data
+    assert not seen.directed
+    assert sorted(map(tuple, seen.ends.T.tolist())) == [(0, 1), (1, 0), (1, 2), (2, 1)]

@@ -54,3 +54,11 @@ def test_it_needs_weights():
     assert Strength.lacks(plain) == "weights of edges"
     with pytest.raises(ValueError, match="edges have no weights"):
         Strength(None).start(plain)
+
+
+def test_hubs_cost_no_more_than_their_edges():
+    star = nx.star_graph(100_000)  # all pairs of leaves would be 10^10
+    nx.set_edge_attributes(star, {edge: 1.0 + i % 2 for i, edge in enumerate(star.edges)}, "weight")
+    found = node_strength(as_graphs([star]))
+    assert found[0, -2] == pytest.approx(1)  # from the centre out and back
+    assert (found[:, -1] == 0).all()

@@ -180,7 +180,7 @@ def test_directed_decides():
     arcs = listed([(0, 1), (1, 0)], DIRECTED, labels=[[1], [2]])  # read as two undirected edges
     both = combine(arcs, 2, directed=False).data
     assert as_counter(both.ends, both.labels, None, None) == Counter(
-        ((ends, (label,), (), ()) for ends in ((0, 1), (1, 0)) for label in (1, 2))
+        (ends, (label,), (), ()) for ends in ((0, 1), (1, 0)) for label in (1, 2)
     )
     symmetric = combine(listed([(0, 1), (1, 0)]), 2, directed=True)
     assert symmetric.data.directed

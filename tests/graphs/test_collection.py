@@ -14,6 +14,7 @@ def same(one, two):
 
 def test_choosing_graphs_and_batches(rng):
     pairs, y = zoo(rng, 5)
+    pairs = [(a, x.astype(np.float32)) for a, x in pairs]
     graphs = as_graphs(as_pyg(pairs, y))
     chosen = graphs[np.array([3, 0])]
     wanted = as_graphs([pairs[3], pairs[0]])

@@ -1,8 +1,14 @@
+import warnings
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
+from torch_geometric.data import Data
 
 from graph_metric_learn.graphs import Graphs, as_graphs
 from graph_zoo import as_networkx, as_pyg, zoo
@@ -20,10 +26,11 @@ def test_all_kinds_of_graphs_give_the_same(rng):
     from torch_geometric.data import Batch
 
     pairs, y = zoo(rng, 6)
+    pairs = [(a, x.astype(np.float32)) for a, x in pairs]
     wanted = as_graphs(pairs)
     assert wanted.x.dtype == np.float32
     data = as_pyg(pairs, y)
-    for given in (
+    for graphs in (
         data,
         Batch.from_data_list(data),
         as_networkx(pairs),
@@ -32,7 +39,7 @@ def test_all_kinds_of_graphs_give_the_same(rng):
         [list(pair) for pair in pairs],
         [pairs[0], data[1], as_networkx(pairs[2:3])[0], *pairs[3:]],
     ):
-        same(as_graphs(given), wanted)
+        same(as_graphs(graphs), wanted)
     np.testing.assert_array_equal(as_graphs(data).y, y)
     assert as_graphs(wanted) is wanted
 
@@ -41,6 +48,7 @@ def test_a_pyg_dataset(rng, tmp_path):
     from torch_geometric.data import InMemoryDataset
 
     pairs, y = zoo(rng, 4)
+    pairs = [(a, x.astype(np.float32)) for a, x in pairs]
     data = as_pyg(pairs, y)
 
     class Zoo(InMemoryDataset):
@@ -53,7 +61,7 @@ def test_a_pyg_dataset(rng, tmp_path):
 
 def test_edges_become_simple_and_undirected():
     a = np.array([[5, 0, 0], [2, 0, 0], [0, 0, 0]])  # a weighted self-loop and one directed, weighted edge
-    graphs = as_graphs([(a, np.zeros((3, 1)))])
+    graphs = as_graphs([(a, np.zeros((3, 1)))], edges=False)
     assert graphs.edges.tolist() == [[0, 1], [1, 0]]
     assert graphs.sizes.tolist() == [3]  # the isolated node stays
     assert graphs.degrees.tolist() == [1, 1, 0]
@@ -121,8 +129,6 @@ def test_bad_graphs_get_one_clear_error(graphs, words):
 
 
 def test_bad_pyg_and_networkx_graphs():
-    from torch_geometric.data import Data
-
     with pytest.raises(ValueError, match="graph 0 has an edge to node 5, but only 2 nodes"):
         as_graphs([Data(x=torch.zeros(2, 1), edge_index=torch.tensor([[0], [5]]))])
     with pytest.raises(ValueError, match="edge_index of shape"):
@@ -137,9 +143,209 @@ def test_bad_pyg_and_networkx_graphs():
 
 
 def test_a_graph_without_edges():
-    from torch_geometric.data import Data
-
     graphs = as_graphs([Data(x=torch.ones(3, 2)), (np.zeros((1, 1)), np.ones((1, 2)))])
     assert isinstance(graphs, Graphs)
     assert graphs.sizes.tolist() == [3, 1]
     assert graphs.edges.shape == (2, 0)
+
+
+def test_features_keep_their_digits():
+    x = 1e8 + np.arange(3.0)[:, None]
+    assert as_graphs([(np.zeros((3, 3)), x)]).x.ravel().tolist() == [1e8, 1e8 + 1, 1e8 + 2]
+    graph = nx.empty_graph(3)
+    nx.set_node_attributes(graph, dict(enumerate(x)), "x")
+    assert as_graphs([graph]).x.tolist() == x.tolist()
+
+
+class Shuffled:
+    """Iterates in the order given; items are looked up by labels that are in another order, as in a pandas Series."""
+
+    def __init__(self, values, index):
+        self.values, self.index = values, index
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, label):
+        return self.values[self.index.index(label)]
+
+
+def test_graphs_come_in_the_order_given():
+    paths = [nx.path_graph(n) for n in (2, 3, 4)]
+    array = np.empty(3, dtype=object)
+    array[:] = paths
+    for given_graphs in (Shuffled(paths, [2, 0, 1]), iter(paths), (graph for graph in paths), tuple(paths), array):
+        assert as_graphs(given_graphs).sizes.tolist() == [2, 3, 4]
+    some = torch.utils.data.Subset(paths, [2, 0])  # has no __iter__
+    assert as_graphs(some).sizes.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"directed": "yes"}, "unknown directed='yes': directed is \"auto\", True or False"),
+        ({"directed": None}, "unknown directed=None"),
+        ({"edges": True}, "unknown edges=True"),
+        ({"edges": "none"}, "unknown edges='none'"),
+    ],
+)
+def test_unknown_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        as_graphs([nx.path_graph(2)], **options)
+
+
+# --- directions -----------------------------------------------------------------------------------------------------
+
+
+def edge_list(*edges, n=3, **data):
+    return Data(
+        edge_index=torch.tensor(edges).T, num_nodes=n, **{key: torch.tensor(part) for key, part in data.items()}
+    )
+
+
+def test_every_edge_listed_once_is_undirected_with_a_warning():
+    once = edge_list((0, 1), (2, 1), edge_weight=[2.0, 3.0])
+    with pytest.warns(
+        UserWarning, match="every edge is listed in one direction only and is read as undirected"
+    ) as said:
+        data = as_graphs([once, once]).edge_data
+    assert len(said) == 1
+    assert data.ends[:, :4].tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert data.weights.tolist() == [2, 2, 3, 3] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert as_graphs([once], directed=True).edge_data.ends.tolist() == [[0, 2], [1, 1]]
+        assert not as_graphs([once], directed=False).edge_data.directed
+        assert as_graphs([once], edges=False).edge_data is None
+        as_graphs([nx.path_graph(3)])  # says itself that it is undirected
+        as_graphs([nx.DiGraph([(0, 1)])])
+        as_graphs([Data(num_nodes=2)])
+
+
+def test_one_graph_decides_for_all():
+    both_ways, one_way = edge_list((0, 1), (1, 0)), edge_list((0, 1), (1, 0), (1, 2))
+    assert as_graphs([both_ways]).edge_data is None
+    data = as_graphs([both_ways, one_way]).edge_data
+    assert data.carries == ["directions"]
+    assert data.ends.tolist() == [[0, 1, 3, 4, 4], [1, 0, 4, 3, 5]]
+    np.testing.assert_array_equal(as_graphs([one_way]).edges, [[0, 1, 1, 2], [1, 0, 2, 1]])
+
+
+def test_repeats_without_data_count_once():
+    twice = edge_list((0, 1), (1, 0), (0, 1), (1, 0))
+    assert as_graphs([twice]).edge_data is None
+    assert as_graphs([twice]).edges.tolist() == [[0, 1], [1, 0]]
+    labelled = edge_list((0, 1), (1, 0), (0, 1), (1, 0), edge_type=[5, 5, 6, 6])
+    assert sorted(as_graphs([labelled]).edge_data.labels[:, 0].tolist()) == [5, 5, 6, 6]
+
+
+def test_without_edge_data_nothing_changes():
+    """Whatever edges carry, who the neighbours are does not depend on it."""
+    given_graph = edge_list(
+        (0, 1), (1, 2), (2, 2), (1, 0), edge_attr=[0.5, 1.5, 2.5, 3.5], edge_weight=[1.0, 2.0, 3.0, 4.0]
+    )
+    bare = edge_list((0, 1), (1, 2), (2, 2), (1, 0))
+    for options in ({}, {"edges": False}, {"directed": True}, {"directed": False}):
+        np.testing.assert_array_equal(as_graphs([given_graph], **options).edges, as_graphs([bare], edges=False).edges)
+
+
+def test_different_kinds_of_graphs_together():
+    weighted = nx.Graph()
+    weighted.add_edge("a", "b", weight=3.0)
+    data = as_graphs([(np.array([[0, 2.0], [2.0, 0]]), None), weighted, edge_list((0, 1), (1, 0), n=2)]).edge_data
+    assert data.carries == ["weights"]
+    assert data.weights.tolist() == [2, 2, 3, 3, 1, 1]
+
+
+# --- invariances ----------------------------------------------------------------------------------------------------
+
+
+def arcs_of(graphs, back):
+    """How often each arc occurs with its data, nodes numbered as `back` says."""
+    data = graphs.edge_data
+    if data is None:
+        return Counter((back[u], back[v]) for u, v in graphs.edges.T.tolist())
+    parts = [part for part in (data.labels, data.x, data.weights) if part is not None]
+    ends = data.ends.T.tolist()
+    return Counter((back[u], back[v], *(str(part[i].tolist()) for part in parts)) for i, (u, v) in enumerate(ends))
+
+
+@st.composite
+def edges_with_data(draw):
+    """Nodes, and edges (u, v, label, vector, weight), parallel ones and loops among them."""
+    n = draw(st.integers(2, 6))
+    node = st.integers(0, n - 1)
+    value = st.sampled_from([0.5, 1.0, -2.0])
+    edges = draw(st.lists(st.tuples(node, node, st.integers(0, 2), st.tuples(value, value), value), max_size=10))
+    return n, edges, draw(st.randoms(use_true_random=False))
+
+
+def as_data(n, edges):
+    u, v, labels, vectors, weights = (list(part) for part in zip(*edges, strict=True)) if edges else ([],) * 5
+    return Data(
+        edge_index=torch.tensor([u, v], dtype=torch.int64),
+        edge_type=torch.tensor(labels, dtype=torch.int64),
+        edge_attr=torch.tensor(vectors, dtype=torch.float64).reshape(-1, 2),
+        edge_weight=torch.tensor(weights, dtype=torch.float64),
+        num_nodes=n,
+    )
+
+
+@given(edges_with_data(), st.sampled_from(["auto", True, False]), st.booleans())
+def test_renumbering_and_order_of_edges(drawn, directed, both_ways):
+    n, edges, random = drawn
+    if both_ways:
+        edges = edges + [(v, u, *rest) for u, v, *rest in edges]
+    other, new = random.sample(edges, len(edges)), random.sample(range(n), n)
+    other = [(new[u], new[v], *rest) for u, v, *rest in other]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        one, two = (as_graphs([as_data(n, some)], directed=directed) for some in (edges, other))
+    back = {after: before for before, after in enumerate(new)}
+    assert arcs_of(one, range(n)) == arcs_of(two, back)
+    assert (one.edge_data is None) == (two.edge_data is None)
+    if one.edge_data is not None:
+        assert one.edge_data.directed == two.edge_data.directed
+
+
+def as_multigraph(n, edges, kind):
+    graph = kind()
+    graph.add_nodes_from(range(n))
+    for u, v, label, vector, weight in edges:
+        graph.add_edge(u, v, kind=label, vector=vector, weight=weight)
+    return graph
+
+
+NAMES = {"edge_label": "kind", "edge_attribute": "vector"}
+
+
+@given(edges_with_data())
+def test_orientation_of_undirected_edges(drawn):
+    n, edges, random = drawn
+    turned = [(v, u, *rest) if random.random() < 0.5 else (u, v, *rest) for u, v, *rest in edges]
+    wanted = arcs_of(as_graphs([as_multigraph(n, edges, nx.MultiGraph)], **NAMES), range(n))
+    assert arcs_of(as_graphs([as_multigraph(n, turned, nx.MultiGraph)], **NAMES), range(n)) == wanted
+    both_ways = turned + [(v, u, *rest) for u, v, *rest in turned]
+    assert arcs_of(as_graphs([as_data(n, both_ways)]), range(n)) == wanted
+
+
+@given(edges_with_data())
+def test_orientation_of_edges_listed_once(drawn):
+    n, edges, random = drawn
+    edges = list({(min(u, v), max(u, v)): (u, v, *rest) for u, v, *rest in edges}.values())
+    turned = [(v, u, *rest) if random.random() < 0.5 else (u, v, *rest) for u, v, *rest in edges]
+    wanted = arcs_of(as_graphs([as_multigraph(n, edges, nx.MultiGraph)], **NAMES), range(n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for directed in ("auto", False):
+            assert arcs_of(as_graphs([as_data(n, turned)], directed=directed), range(n)) == wanted
+
+
+@given(edges_with_data())
+def test_kinds_of_graphs_agree_on_directed_edges(drawn):
+    n, edges, _ = drawn
+    read = as_graphs([as_multigraph(n, edges, nx.MultiDiGraph)], directed=True, **NAMES)
+    assert arcs_of(read, range(n)) == arcs_of(as_graphs([as_data(n, edges)], directed=True), range(n))

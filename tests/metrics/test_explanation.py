@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -26,3 +28,12 @@ def test_a_drawing_shows_nodes_edges_and_matches(explained):
     np.testing.assert_allclose(axes.collections[1].get_array(), [0.1, 0.2, 0.7])
     placed = explained.plot(positions=(np.zeros((2, 2)), np.arange(6.0).reshape(3, 2)))
     np.testing.assert_allclose(placed.collections[1].get_offsets()[:, 1], [0.0, 0.5, 1.0])
+
+
+def test_edges_are_drawn_by_their_share(explained):
+    ends = [np.array([[0], [1]]), np.array([[0, 2], [1, 1]])]
+    shares = {"edge_ends": ends, "edge_source_share": np.array([0.5]), "edge_target_share": np.array([0.0, 0.9])}
+    axes = replace(explained, **shares).plot(k=1)
+    widths = [line.get_linewidth() for line in axes.lines[1:]]
+    assert widths[2] == max(widths) == 4.0  # the edge between the nodes 1 and 2 of the second graph
+    assert widths[1] == 1.0

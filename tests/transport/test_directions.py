@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from graph_metric_learn.transport.directions import check_projections, project, sphere
+from graph_metric_learn.transport.directions import check_projections, near_origin, project, sphere
+from graph_metric_learn.transport.measures import as_measures
 
 
 def test_directions_are_uniform_on_the_sphere():
@@ -33,3 +34,20 @@ def test_bad_projections(bad):
 def test_bad_count(bad):
     with pytest.raises(ValueError, match="n_projections"):
         sphere(2, bad)
+
+
+def test_clouds_far_from_the_origin_are_moved_by_one_shift(rng):
+    x, y = rng.normal(size=(9, 3)), rng.normal(size=(5, 3))
+    far = [as_measures([points + np.array([1e6, 0.0, -3.0])]) for points in (x, y)]
+    one, other = (side.points.numpy() for side in near_origin(*far))
+    assert np.abs(one).max() < 10
+    np.testing.assert_allclose(one[:5] - other, x[:5] - y, atol=1e-8)
+    kept = [as_measures([points]) for points in (x, y + 100)]
+    assert all(one is other for one, other in zip(kept, near_origin(*kept), strict=True))
+
+
+def test_the_shift_has_no_gradient(rng):
+    points = (torch.from_numpy(rng.normal(size=(6, 2))) + 1e7).requires_grad_()
+    (moved,) = near_origin(as_measures([points]))
+    moved.points.sum().backward()
+    assert torch.equal(points.grad, torch.ones_like(points))

@@ -208,3 +208,14 @@ def test_a_plan_too_large_to_hold_is_refused(monkeypatch):
     monkeypatch.setattr(plans, "_LARGEST_PLAN", 10)
     with pytest.raises(ValueError, match="call without log=True"):
         gml.rpw_distance(np.ones((4, 1)), np.ones((4, 1)), log=True)
+
+
+@pytest.mark.parametrize("distance", [gml.pw_distance, gml.sw_distance])
+@pytest.mark.parametrize(("kind", "offset"), [(np.float32, 1e4), (np.float64, 1e9)])
+def test_an_offset_of_both_clouds_costs_no_digits(rng, distance, kind, offset):
+    x, y = ((rng.normal(size=(n, 4)) + offset).astype(kind) for n in (30, 25))
+    directions = sphere(4, 20, seed=0)
+    exact = distance(*(points.astype(np.float64) - offset for points in (x, y)), projections=directions)
+    np.testing.assert_allclose(
+        distance(x, y, projections=directions), exact, rtol=1e-6 if kind is np.float32 else 1e-12
+    )

@@ -70,3 +70,13 @@ def test_the_device_is_chosen_by_the_work(clouds, monkeypatch):
 def test_bad_input_gets_one_clear_error(clouds, call, words):
     with pytest.raises(ValueError, match=words):
         call(clouds)
+
+
+@pytest.mark.parametrize(("metric", "ties"), [("pw", "canonical"), ("sw", "canonical"), ("pw", "optimal")])
+def test_all_pairs_far_from_the_origin_keep_their_digits(rng, metric, ties):
+    clouds = [rng.normal(size=(n, 3)).astype(np.float32) for n in (5, 8, 6)]
+    far = [cloud + np.float32(1e4) for cloud in clouds]
+    exact = [cloud.astype(np.float64) - 1e4 for cloud in far]  # what float32 made of them
+    options = {"metric": metric, "ties": ties, "n_projections": 20, "seed": 0}
+    found, wanted = (gml.pairwise_distances(each, **options) for each in (far, exact))
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

@@ -1,1 +1,1 @@
-"""What every room uses and none owns: ragged arrays, compiled loops, principal axes, checks, registries, progress, files."""
+"""What every room uses: ragged arrays, compiled loops, principal axes, checks, registries, progress, files."""

@@ -199,10 +199,9 @@ class HGKSP(KernelSystem):
         some = graphs[np.random.default_rng(seed).permutation(len(graphs))[: max(1, pairs)]]
         began = time.perf_counter()
         type(self)(iterations=1, width=self.width, seed=self.seed, edges=self.edges).kernel(some, progress=False)
-        spent = (time.perf_counter() - began) * len(
-            list(self._hashes(node_features(some), paths_hashed=self._paths(some)[1]))
-        )
-        return spent * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
+        spent = time.perf_counter() - began
+        hashes = list(self._hashes(node_features(some), paths_hashed=self._paths(some)[1]))
+        return spent * len(hashes) * float((graphs.sizes**2).sum() / (some.sizes**2).sum())
 
     def _hashes(self, x: np.ndarray, *, paths_hashed: bool) -> Iterable[np.ndarray]:
         """The labels of all nodes [S], one array per iteration; only one if nothing is hashed."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import json
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-SUFFIXES = (".graphml", ".pt", ".safetensors")
-_NODE_ATTRIBUTE, _NODE_LABEL = "x", "node_labels"
+SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
+# Under which names `as_graphs` looks for vectors and labels of nodes and edges.
+_VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
+_WEIGHT = "weight"
 
 
 def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[list[str], list[Any], np.ndarray | None]:
@@ -21,10 +26,16 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
         Holds files of these kinds:
 
         - NAME.graphml: numeric node attributes, in alphabetical order of their names, become the features; a text
-          attribute "label" becomes the node label;
-        - NAME.pt: a `torch_geometric.data.Data` or a dict of tensors with "edge_index" and, if there, "x" and
-          "node_labels"; code in the file is not run;
+          attribute "label" becomes the node label. The same holds for edges, but that a numeric attribute "weight" is
+          the weight. Directed graphs are directed, and there may be parallel edges;
+        - NAME.json: the same in the node-link format of NetworkX, a dict with the keys "nodes" and "links" or "edges"
+          and, if wanted, "directed" and "multigraph". Attributes may also be lists of numbers. Those with the names
+          "node_labels" and "edge_type" are labels, be they text or whole numbers;
+        - NAME.pt: a `torch_geometric.data.Data` or a dict of tensors with "edge_index" and, if there, "x",
+          "node_labels", "edge_attr", "edge_type" and "edge_weight"; code in the file is not run;
         - NAME.safetensors: the same tensors.
+
+        In all GraphML and JSON files nodes must have attributes of the same names, and edges too.
     labels : path, optional
         CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
         all graphs are read and have no class.
@@ -34,22 +45,28 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     names : list of str
         File names without their extension, sorted, or in the order of the CSV.
     graphs : list of networkx.Graph or torch_geometric.data.Data
+        Attributes of nodes and edges bear the names under which `as_graphs` looks for them.
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
-    files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES}
+    files: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in SUFFIXES:
+            if path.stem in files:
+                raise ValueError(f"{folder} holds two files for one graph, {files[path.stem].name} and {path.name}")
+            files[path.stem] = path
     if not files:
         raise ValueError(f"{folder} holds no graph files ({', '.join(SUFFIXES)})")
     if labels is None:
-        return list(files), [_read(path) for path in files.values()], None
+        return list(files), _read_all(files.values()), None
     classes = _read_labels(Path(labels))
     missing = [name for name in classes if name not in files]
     if missing:
         raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
-    return list(classes), [_read(files[name]) for name in classes], np.array(list(classes.values()))
+    return list(classes), _read_all(files[name] for name in classes), np.array(list(classes.values()))
 
 
 def _read_labels(path: Path) -> dict[str, str]:
@@ -73,45 +90,104 @@ def _read_labels(path: Path) -> dict[str, str]:
     return classes
 
 
+def _read_all(paths: Iterable[Path]) -> list[Any]:
+    """The graphs in files whose nodes and edges have attributes of the same names, or a ValueError that names both."""
+    graphs = []
+    first: dict[str, tuple[Path, list[str]]] = {}
+    for path in paths:
+        graph = _read(path)
+        graphs.append(graph)
+        if path.suffix.lower() not in (".graphml", ".json"):
+            continue
+        for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
+            if len(items):
+                names = _gather([attributes for *_, attributes in items], what, path)
+                _check_names(names, what, path, *first.setdefault(what, (path, names)))
+    return graphs
+
+
+def _check_names(names: list[str], what: str, path: Path, other: Path, others: list[str]) -> None:
+    for without, having, missing in ((path, other, set(others) - set(names)), (other, path, set(names) - set(others))):
+        if missing:
+            lacks = f"{without.name} has no {what} attribute {min(missing)!r}"
+            raise ValueError(f"{lacks}, {having.name} has: give all files the same attributes")
+
+
 def _read(path: Path) -> Any:
     """The graph in a file, or a ValueError that names the file."""
     try:
         if path.suffix.lower() == ".graphml":
-            return _read_graphml(path)
+            import networkx as nx
+
+            return nx.read_graphml(path)
+        if path.suffix.lower() == ".json":
+            return _read_node_link(path)
         if path.suffix.lower() == ".safetensors":
             from safetensors.torch import load_file
 
             return _as_data(load_file(path), path)
         return _read_pt(path)
-    except ValueError:
-        raise
     except Exception as error:  # parsers raise many types
+        if isinstance(error, ValueError) and path.name in str(error):
+            raise
         raise ValueError(f"cannot read {path.name}: {error}") from None
 
 
-def _read_graphml(path: Path) -> Any:
-    """A `networkx.Graph` whose nodes have the attributes "x" and "node_labels" and no others."""
+def _read_node_link(path: Path) -> Any:
+    """A graph of any kind of NetworkX from its node-link format."""
     import networkx as nx
 
-    graph = nx.Graph(nx.read_graphml(path))
-    numeric: dict[str, int] = {}
-    for _, attributes in graph.nodes(data=True):
-        for name, value in attributes.items():
-            if isinstance(value, (int, float)):
-                numeric[name] = numeric.get(name, 0) + 1
-    incomplete = [name for name, count in numeric.items() if count != len(graph)]
-    if incomplete:
-        raise ValueError(f"{path.name}: attribute {incomplete[0]!r} is missing on some nodes")
-    names = sorted(numeric)
-    for _, attributes in graph.nodes(data=True):
-        label = attributes.get("label")
-        values = [float(attributes[name]) for name in names]
-        attributes.clear()
-        if values:
-            attributes[_NODE_ATTRIBUTE] = values
-        if isinstance(label, str):
-            attributes[_NODE_LABEL] = label
+    found = json.loads(path.read_text(encoding="utf-8-sig"))
+    links = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
+    if not links or "nodes" not in found:
+        raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')
+    graph = nx.node_link_graph(found, edges=links[0])
+    if len(graph) != len(found["nodes"]):
+        raise ValueError("edges name nodes that are not listed, or a node is listed twice")
     return graph
+
+
+def _gather(items: list[dict[str, Any]], what: str, path: Path) -> list[str]:
+    """Puts the numbers of each node or edge into one vector, and its label where `as_graphs` looks for it.
+
+    Text that is no label stays as it is. Returns the names of all that was found, which is the same on every item.
+    """
+    vector_key, label_key = _VECTORS[what], _LABELS[what]
+    rows: list[dict[tuple[str, int], float]] = []
+    labels: list[Any] = []
+    for attributes in items:
+        row: dict[tuple[str, int], float] = {}
+        label = attributes.pop(label_key, None)
+        if label is None and isinstance(attributes.get("label"), str):
+            label = attributes.pop("label")
+        if label is not None:
+            labels.append(label)
+        for name in list(attributes):
+            if not (what == "edge" and name == _WEIGHT):
+                row |= {(name, i): value for i, value in _numbers(attributes[name])}
+            if attributes[name] is None or (what == "edge" and name == "id") or (name, 0) in row:
+                del attributes[name]
+        rows.append(row)
+    counts = Counter(column for row in rows for column in row)
+    if labels:
+        counts["label", 0] = len(labels)
+    incomplete = [name for (name, _), count in counts.items() if count != len(items)]
+    if incomplete:
+        raise ValueError(f"{path.name}: attribute {incomplete[0]!r} is missing on some {what}s")
+    columns = sorted(rows[0])
+    for i, attributes in enumerate(items):
+        if columns:
+            attributes[vector_key] = [rows[i][column] for column in columns]
+        if labels:
+            attributes[label_key] = labels[i]
+    wide = Counter(name for name, _ in columns)
+    return [name if wide[name] == 1 else f"{name}[{i}]" for name, i in columns] + ["label"] * bool(labels)
+
+
+def _numbers(value: Any) -> list[tuple[int, float]]:
+    """A number, or a list of numbers, as (place, number); nothing where it is something else."""
+    values = value if isinstance(value, list) else [value]
+    return [(i, float(v)) for i, v in enumerate(values)] if all(isinstance(v, (int, float)) for v in values) else []
 
 
 def _read_pt(path: Path) -> Any:

@@ -96,11 +96,11 @@ def load_smiles(
     path = Path(path)
     table = _read_csv(path)
     texts = table.column(smiles)
-    places = [f"{path.name}, line {line}" for line in table.lines]
+    places = [f"line {line}" for line in table.lines]
     given = None if target is None else table.column(target)
     problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
-    graphs = read_molecules(texts, places, names=names, on_error=on_error, problems=problems)
+    graphs = read_molecules(texts, places, names=names, on_error=on_error, problems=problems, source=path.name)
     y = None if given is None else _typed([given[i] for i in graphs.rows])
     if y is not None:
         _set_targets(graphs, y)
@@ -133,7 +133,7 @@ def scaffolds(smiles: Iterable[Any]) -> list[str]:
             try:
                 molecule = parse(row)
             except ValueError as error:
-                raise ValueError(f"row {i}{quoted(row)}: {error}") from None
+                raise ValueError(f"row {i}{quoted(row)} {error}") from None
             found.append(chem.MolToSmiles(GetScaffoldForMol(molecule), isomericSmiles=False))
     return found
 

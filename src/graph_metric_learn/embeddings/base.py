@@ -26,7 +26,8 @@ class Embedding:
     """What all embeddings share. Each is fitted to the points of many clouds, without labels, and then takes any cloud.
 
     A new one is a subclass in the registry, ``@EMBEDDINGS.register("name")``: it needs a `name` in words, and either
-    `shares`, or `vectors` (and `compare`, if distances are to be explained). Options of its constructor are kept as attributes of the same name.
+    `shares`, or `vectors` (and `compare`, if distances are to be explained). Options of its constructor are kept as
+    attributes of the same name.
     """
 
     name: ClassVar[str]

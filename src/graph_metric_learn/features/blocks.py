@@ -15,7 +15,7 @@ from .around import Around
 from .base import BLOCKS, Block, BlockOptions, SmoothBlock
 from .carried import Attributes, Labels
 from .degree import Degree
-from .edge_cloud import EdgeEnds, EdgeOwn, edge_rows
+from .edge_cloud import EdgeEnds, EdgeOwn, EdgeTrees, edge_rows
 from .size import Size
 from .strength import Strength
 from .structure import Structure
@@ -38,6 +38,7 @@ BLOCKS.update(
         "strength": Strength,
         "edge": EdgeOwn,
         "ends": EdgeEnds,
+        "edge_trees": EdgeTrees,
     }
 )
 BUILT_IN = tuple(BLOCKS)
@@ -68,7 +69,8 @@ class NodeBlocks(BaseEstimator):
 
     "wl+edges@3" sees labels and directions of edges, "attributes+edges@1" their weights; "wl+first@3" sees only the
     first of several labels. "around@0" and "strength@0" are what edges carry around a node (see :func:`edge_sums`,
-    :func:`node_strength`); "edge@0" and "ends@1" describe edges themselves, and have a row for each of them.
+    :func:`node_strength`); "edge@0", "ends@1" and "edge_trees@1" describe edges themselves, and have a row
+    for each of them.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from .base import Block
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import NodeFeatures
 from .propagation import hop_by_hop
+from .trees import ODD, hashed_rows, mix, shared_hashes, tree_columns
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +111,37 @@ class EdgeEnds(_EdgeBlock):
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.features = [NodeFeatures.from_state(state) for state in config["features"]]
+
+
+class EdgeTrees(_EdgeBlock):
+    """One of many columns for an edge with its label and the trees of depth h at both its ends: an edge as a root."""
+
+    scaling = "none"
+    makes_columns = True
+    reads_labels = True
+
+    @classmethod
+    def lacks(cls, graphs: Graphs) -> str | None:
+        data = graphs.edge_data
+        found = data is not None and (data.labels is not None or data.directed)
+        return None if found else "labels or directions of edges"
+
+    def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
+        names = shared_hashes(graphs, max(levels), shared)
+        rows, _ = edge_rows(graphs)
+        return [tree_columns(edge_hashes(graphs, names[level])[rows], self.options.n_columns) for level in levels]
+
+
+def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:
+    """A hash of each arc's labels and of the names [S] of its ends [A], and one more for an edge that is not there."""
+    data = graphs.edge_data
+    assert data is not None
+    with np.errstate(over="ignore"):
+        tails, heads = (mix(names[ends] ^ ODD) for ends in data.ends)
+        found = mix(tails * ODD) + heads if data.directed else tails + heads
+        if data.labels is not None:
+            found = mix(found) + hashed_rows(data.labels)
+    return np.concatenate([mix(found), np.zeros(1, np.uint64)])
 
 
 def _picked(values: np.ndarray, rows: np.ndarray) -> np.ndarray:

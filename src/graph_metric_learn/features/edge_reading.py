@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graphs.arcs import without_directions
 from ..graphs.collection import Graphs
 from ..graphs.edge_data import EdgeData
 from .onehot import binary_columns, decoded
@@ -72,6 +73,8 @@ class EdgeReading:
         data = graphs.edge_data
         if data is None:
             data = EdgeData(graphs.edges)
+        elif data.directed and not self.directed:
+            data = without_directions(data, int(graphs.sizes.sum()))
         count = data.ends.shape[1]
         for what, found, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
             width = 0 if found is None else found.shape[1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from .._core.compiled import parallel, prange
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
+from .structure import UNEVEN
 
 _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_UNEVEN = 8  # from this ratio of lengths on, the shorter list of neighbours is looked up in the longer one
 
 
 class Strength(SmoothBlock):
@@ -73,40 +74,42 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
+@njit(cache=True, inline="always")
+def _find(neighbors, low, high, wanted):
+    """Where `wanted` stands, or would stand, in neighbors[low:high], by halving."""
+    while low < high:
+        middle = (low + high) // 2
+        if neighbors[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @parallel
 def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
-    """Sums over closed walks of two and three steps at each node, of probabilities and of products of roots."""
+    """Sums over closed walks of two and three steps at each node, of probabilities and of products of roots.
+
+    As in `structure`, the shorter list of neighbours of an edge is looked up in the longer one.
+    """
     for node in prange(len(starts) - 1):
         i = np.int64(node)
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]
-            p, q = starts[i], starts[j]
-            end, fin = starts[i + 1], starts[j + 1]
-            # the way back j → i
-            low, high = q, fin
-            while low < high:
-                middle = (low + high) // 2
-                if neighbors[middle] < i:
-                    low = middle + 1
+            back = _find(neighbors, starts[j], starts[j + 1], i)
+            twice[i] += chance[a] * chance[back]  # neighbours are mutual
+            own = starts[i + 1] - starts[i] <= starts[j + 1] - starts[j]
+            short, long = (i, j) if own else (j, i)
+            low, last = starts[long], starts[long + 1]
+            even = last - low < UNEVEN * (starts[short + 1] - starts[short])
+            for b in range(starts[short], starts[short + 1]):  # common neighbours k: i → j → k → i
+                k = neighbors[b]
+                if even:
+                    while low < last and neighbors[low] < k:
+                        low += 1
                 else:
-                    high = middle
-            if low < fin and neighbors[low] == i:
-                twice[i] += chance[a] * chance[low]
-            while p < end and q < fin:  # common neighbours k: i → j → k → i
-                if neighbors[p] < neighbors[q]:
-                    p += 1
-                elif neighbors[q] < neighbors[p]:
-                    q += 1
-                else:
-                    k = neighbors[p]
-                    triangles[i] += roots[a] * roots[q] * roots[p]
-                    low, high = starts[k], starts[k + 1]
-                    while low < high:
-                        middle = (low + high) // 2
-                        if neighbors[middle] < i:
-                            low = middle + 1
-                        else:
-                            high = middle
-                    thrice[i] += chance[a] * chance[q] * chance[low]
-                    p += 1
-                    q += 1
+                    low = _find(neighbors, low, last, k)
+                if low < last and neighbors[low] == k:
+                    from_i, from_j = (b, low) if own else (low, b)
+                    triangles[i] += roots[a] * roots[from_j] * roots[from_i]
+                    thrice[i] += chance[a] * chance[from_j] * chance[_find(neighbors, starts[k], starts[k + 1], i)]

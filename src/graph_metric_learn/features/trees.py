@@ -12,7 +12,7 @@ from scipy import sparse
 from ..graphs.collection import Graphs
 from .base import Block
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consecutive multiples are far apart
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consecutive multiples are far apart
 
 
 class TreeCodes(Block):
@@ -21,7 +21,7 @@ class TreeCodes(Block):
     reads_labels = True
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
-        names = _shared_hashes(graphs, max(levels), shared)
+        names = shared_hashes(graphs, max(levels), shared)
         return [code_vectors(names[level], self.options.code_size) for level in levels]
 
 
@@ -33,7 +33,7 @@ class Trees(Block):
     reads_labels = True
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
-        names = _shared_hashes(graphs, max(levels), shared)
+        names = shared_hashes(graphs, max(levels), shared)
         return [tree_columns(names[level], self.options.n_columns) for level in levels]
 
 
@@ -55,7 +55,7 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     return np.stack(_extended([_start(graphs)], graphs, levels))
 
 
-def _shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
+def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
     """The hashes of levels 0 … `deepest`; those that another kind of block needed before are not computed again."""
     names = shared.setdefault("tree hashes", [])
     if not names:
@@ -70,7 +70,7 @@ def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.n
     around = _EdgesAround(graphs)
     with np.errstate(over="ignore"):
         while len(names) <= levels:
-            names.append(_mix(_mix(names[-1]) * _ODD + around.hashes(names[-1])))
+            names.append(mix(mix(names[-1]) * ODD + around.hashes(names[-1])))
     return names
 
 
@@ -87,13 +87,13 @@ class _EdgesAround:
 
     def hashes(self, names: np.ndarray) -> np.ndarray:
         """Sums of hashes over the edges at each node [S], modulo 2^64."""
-        own = _mix(names ^ _ODD)
+        own = mix(names ^ ODD)
         total = np.zeros(len(names), np.uint64)
         for place, side in enumerate(self.sides):  # out, then in
             messages = own[side.others]
             if self.labels is not None:
-                messages = _mix(messages + self.labels[side.order])
-            total += side.sums(_mix(messages * _ODD) if place else messages)
+                messages = mix(messages + self.labels[side.order])
+            total += side.sums(mix(messages * ODD) if place else messages)
         return total
 
 
@@ -117,8 +117,8 @@ def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     So the squared distance of two nodes is 0 where their names agree, and about 2 where they do not.
     """
     with np.errstate(over="ignore"):
-        salt = _mix(np.arange(1, (size + 63) // 64 + 1, dtype=np.uint64) * _ODD)
-        words = _mix(names[:, None] ^ salt[None, :])
+        salt = mix(np.arange(1, (size + 63) // 64 + 1, dtype=np.uint64) * ODD)
+        words = mix(names[:, None] ^ salt[None, :])
     bits = np.unpackbits(words.astype("<u8").view(np.uint8).reshape(len(names), -1), axis=1, bitorder="little")
     return (2.0 * bits[:, :size].astype(np.float32) - 1.0) / np.float32(np.sqrt(size))
 
@@ -134,7 +134,7 @@ def tree_columns(names: np.ndarray, n_columns: int) -> sparse.csr_array:
 def _start(graphs: Graphs) -> np.ndarray:
     """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
     if graphs.labels is None:
-        return _mix(graphs.degrees.astype(np.uint64))
+        return mix(graphs.degrees.astype(np.uint64))
     return hashed_rows(graphs.labels)
 
 
@@ -149,11 +149,11 @@ def hashed_rows(labels: np.ndarray) -> np.ndarray:
                 texts, place = np.unique(column, return_inverse=True)
                 digests = [blake2b(str(text).encode(), digest_size=8).digest() for text in texts]
                 values = np.frombuffer(b"".join(digests), "<u8")[place]
-            name = _mix(name * _ODD + _mix(values))
+            name = mix(name * ODD + mix(values))
     return name
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
+def mix(x: np.ndarray) -> np.ndarray:
     """A bijection of 64-bit words that spreads every bit over all (the finaliser of SplitMix64)."""
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -98,6 +98,14 @@ def combine(listed: Listed, n_nodes: int, directed: Any = "auto") -> Combined:
     return Combined(edges, _data(listed, directed=False), once)
 
 
+def without_directions(data: EdgeData, n_nodes: int) -> EdgeData:
+    """The same edges, read both ways."""
+    orientation = np.full(data.ends.shape[1], DIRECTED)
+    listed = Listed(data.ends, orientation, data.labels, data.x, data.weights)
+    edges, found, _ = combine(listed, n_nodes, directed=False)
+    return EdgeData(edges) if found is None else found
+
+
 def _data(listed: Listed, directed: bool) -> EdgeData:
     return EdgeData(np.ascontiguousarray(listed.ends), directed, listed.labels, listed.x, listed.weights)
 

@@ -48,9 +48,9 @@ def as_graphs(
     label : str, optional
         Name of the discrete node labels; by default "node_labels" or "label", if there.
     edge_attribute, edge_label, edge_weight : str, optional
-        Names of what edges carry: vectors, discrete labels, weights. By default those of PyG are "edge_attr" (vectors,
-        or labels where it holds whole numbers), "edge_type" and "edge_weight"; those of NetworkX must be named, but for
-        "weight".
+        Names of what edges carry: vectors, discrete labels, weights. By default they are "edge_attr" (vectors, or
+        labels where it holds whole numbers), "edge_type" and "edge_weight" ("weight" in NetworkX), if there; others
+        must be named. edge_weight=None reads no weights.
     edges : {"auto", False}
         False reads edges without what they carry, and both ways.
     directed : {"auto", True, False}
@@ -183,6 +183,7 @@ def _stacked(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> Any:
 
     A graph without a single edge carries nothing on its edges, and need not.
     """
+    parts = [part if n else None for part, n in zip(parts, counts, strict=True)]
     if all(part is None for part in parts):
         return None
     for i, (part, n) in enumerate(zip(parts, counts, strict=True)):
@@ -190,12 +191,13 @@ def _stacked(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> Any:
             raise ValueError(f"graph {i} has no {what}, other graphs have: give all of them {what}, or none")
         if part is not None and (part.ndim not in (1, 2) or len(part) != n):
             raise ValueError(f"graph {i} has {what} of shape {part.shape}, expected ({n}, q): one row per {unit}")
-    filled = {i: part.reshape(len(part), -1) for i, part in enumerate(parts) if part is not None and len(part)}
+    filled = {i: part.reshape(len(part), -1) for i, part in enumerate(parts) if part is not None}
+    first = min(filled)
     for i, part in filled.items():
-        first, width = next((k, other.shape[1]) for k, other in filled.items())
-        if part.shape[1] != width:
-            raise ValueError(f"graph {i} has {what} of width {part.shape[1]}, graph {first} of width {width}")
-    return np.concatenate(list(filled.values())) if filled else None
+        if part.shape[1] != filled[first].shape[1]:
+            widths = f"of width {part.shape[1]}, graph {first} of width {filled[first].shape[1]}"
+            raise ValueError(f"graph {i} has {what} {widths}")
+    return np.concatenate(list(filled.values()))
 
 
 def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:

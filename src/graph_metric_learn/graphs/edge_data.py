@@ -23,7 +23,7 @@ class EdgeData:
     labels : ndarray [A, L] or None
         Discrete labels, whole numbers or strings, L of them per edge.
     x : ndarray [A, q] or None
-        Vectors, float64.
+        Vectors, float32 or float64, as they came.
     weights : ndarray [A] or None
         Weights, float64, of any sign; None where all are 1.
     """

@@ -19,7 +19,7 @@ class Explanation:
     distance : float
         Between the two graphs.
     plan : ndarray [n, m]
-        How much mass each node of the first graph sends to each node of the second, averaged over the directions or terms.
+        How much mass each node of the first graph sends to each node of the second, averaged over directions or terms.
         Rows add up to 1 / n, columns to 1 / m.
     source_share, target_share : ndarray [n], [m]
         Each node's share of the squared distance; adds up to 1 (all 0 for a distance of 0).
@@ -61,7 +61,7 @@ class Explanation:
         Returns
         -------
         matplotlib Axes
-            Nodes are coloured by their share of the distance.
+            Nodes are coloured by their share of the distance; edges that have one are red and thick.
         """
         if ax is None:
             from matplotlib.figure import Figure
@@ -76,18 +76,31 @@ class Explanation:
         for i, j, mass in self.matches(max(n, m) if k is None else k):
             ends = np.stack([places[0][i], places[1][j]]).T
             ax.plot(*ends, color="0.5", linewidth=0.4 + 2.5 * mass * max(n, m) / 2, alpha=0.35, zorder=1)
-        top = max(self.source_share.max(), self.target_share.max(), 1e-12)
+        edge_shares = [self._edge_shares(side) for side in (0, 1)]
+        of_edges = [share for found in edge_shares for share in found.values()]
+        top = max([1e-12, float(self.source_share.max()), float(self.target_share.max()), *of_edges])
         for side, share in enumerate((self.source_share, self.target_share)):
             here, start = places[side], self.graphs.offsets[side]
             tail, head = self.graphs.edges
             inside = (tail >= start) & (tail < start + len(here)) & (tail < head)
             for a, b in self.graphs.edges[:, inside].T - start:
-                ax.plot(*here[[a, b]].T, color="0.2", linewidth=1.0, zorder=2)
+                part = edge_shares[side].get((int(a), int(b)), 0.0) / top
+                ax.plot(*here[[a, b]].T, color=(0.2 + 0.7 * part, 0.2, 0.2), linewidth=1.0 + 3.0 * part, zorder=2)
             ax.scatter(*here.T, c=share, cmap="YlOrRd", vmin=0, vmax=top, s=60, edgecolors="0.2", zorder=3)
         ax.set_title(f"distance {self.distance:.3g}")
         ax.set_aspect("equal")
         ax.axis("off")
         return ax
+
+    def _edge_shares(self, side: int) -> dict[tuple[int, int], float]:
+        """Shares of the edges of one graph by their nodes, the smaller first; those of parallel edges together."""
+        share = (self.edge_source_share, self.edge_target_share)[side]
+        found: dict[tuple[int, int], float] = {}
+        if share is not None and self.edge_ends is not None:
+            for (a, b), part in zip(self.edge_ends[side].T.tolist(), share.tolist(), strict=True):
+                place = (min(a, b), max(a, b))
+                found[place] = found.get(place, 0.0) + part
+        return found
 
 
 def _layout(graphs: Graphs, side: int) -> np.ndarray:

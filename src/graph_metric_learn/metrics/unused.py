@@ -7,14 +7,14 @@ import warnings
 from ..graphs import Graphs
 
 _NAMES = {  # what edges can carry, by the names under which users know it
-    "edge labels": "edge labels (in PyG: edge_attr of whole numbers or one-hot rows, edge_type)",
-    "edge vectors": "edge vectors (in PyG: edge_attr)",
+    "edge labels": "edge labels (PyG: edge_type or edge_attr)",
+    "edge vectors": "edge vectors (PyG: edge_attr)",
     "edge weights": "edge weights",
     "edge directions": "edge directions",
 }
 
 
-def warn_unused(graphs: Graphs, uses: set[str]) -> None:
+def warn_unused(graphs: Graphs, uses: set[str], *, hint: str = "") -> None:
     """One `UserWarning` that names all that the graphs carry and a metric does not use; none if it uses everything.
 
     Call it from `fit` itself: the warning points to the line that called `fit`.
@@ -25,6 +25,8 @@ def warn_unused(graphs: Graphs, uses: set[str]) -> None:
         As they were read. What was not read at all (`Graphs.unused`) is always named.
     uses : set of str
         What the metric uses, of {"edge labels", "edge vectors", "edge weights", "edge directions"}.
+    hint : str
+        Which option would make the metric use what edges carry; said where that is not used.
 
     Examples
     --------
@@ -40,7 +42,8 @@ def warn_unused(graphs: Graphs, uses: set[str]) -> None:
     """
     if missing := unused(graphs, uses):
         text = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])} and {missing[-1]}"
-        warnings.warn(f"the graphs carry {text}, which this metric does not use", UserWarning, stacklevel=3)
+        advice = f": {hint}" if hint and len(missing) > len(graphs.unused) else ""
+        warnings.warn(f"the graphs carry {text}, which this metric does not use{advice}", UserWarning, stacklevel=3)
 
 
 def unused(graphs: Graphs, uses: set[str]) -> list[str]:

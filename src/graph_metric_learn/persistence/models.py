@@ -15,7 +15,8 @@ import numpy as np
 from .._core.files import current_umask
 
 FORMAT = "graph-metric-learn"
-VERSION = 1
+VERSION = 2  # 1 had no options of embeddings, no objective and no edges; it is still read
+READABLE = (1, 2)
 CONFIG, TENSORS = "model.json", "tensors.safetensors"
 
 
@@ -89,9 +90,10 @@ def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dic
         raise ValueError(f"{path / CONFIG} is damaged or not ours") from None
     if not known:
         raise ValueError(f"{path / CONFIG} is not a {FORMAT} model")
-    if version != VERSION:
+    if version not in READABLE:
         raise ValueError(
-            f"{path} has format version {version}, this library reads {VERSION}: use the version it is from"
+            f"{path} has format version {version}, this library reads {' and '.join(map(str, READABLE))}: "
+            "use the version of the library that it is from"
         )
     if kind not in kinds:
         raise ValueError(f"{path} holds a {kind}, not a {' or '.join(kinds)}")

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import offsets
-from .directions import project
+from .directions import near_origin, project
 from .engines.allpairs import pair_bar
 from .measures import Measures
 from .options import PairOptions, check_out
@@ -54,6 +54,9 @@ def least_cost_distances(
         raise ValueError('metric="sw" carries projections only, so ties make no difference: leave out ties="optimal"')
     u, v = measured_sides(measures, others, options)
     directions, _ = options.directions(u.dim, u.points)
+    if directions is not None:
+        moved = near_origin(*(side for side in (u, v) if side is not None))
+        u, v = moved[0], None if v is None else moved[1]
     rows_of, columns_of = (list(_single_measures(side)) for side in (u, u if v is None else v))
     if out is not None:
         check_out(out, (len(rows_of), len(columns_of)))

@@ -120,9 +120,8 @@ def _checked(array: Array, i: int, name: Any, as_torch: bool) -> Array:
     """One cloud as a two-dimensional array of numbers, or a clear error."""
     if not isinstance(array, (np.ndarray, Tensor)):
         if type(array).__module__.partition(".")[0] in ("networkx", "torch_geometric"):
-            raise ValueError(
-                f"{name(i)} is a graph, not a cloud of points: learn a metric between graphs with GraphMetric"
-            )
+            hint = "learn a metric between graphs with GraphMetric"
+            raise ValueError(f"{name(i)} is a graph, not a cloud of points: {hint}")
         try:
             array = np.asarray(array)
         except ValueError as error:  # ragged nested lists

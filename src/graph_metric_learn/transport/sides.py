@@ -9,7 +9,7 @@ import numpy as np
 
 from .curves import Curves, build_curves
 from .devices import chosen_device
-from .directions import project
+from .directions import near_origin, project
 from .embedded import Embedded, check_one_kind
 from .measures import Measures, as_measures, in_common
 from .options import PairOptions
@@ -60,6 +60,7 @@ def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curv
     directions, carry = options.directions(u.dim, u.points)
     directions = None if directions is None else directions.to(where)
     sides = [side.to(where) for side in (u, v) if side is not None]
+    sides = sides if directions is None else near_origin(*sides)
     walked = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
     return walked[0], walked[1] if len(walked) == 2 else None
 

@@ -1,10 +1,15 @@
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
+from torch_geometric.data import Data
 
 import graph_metric_learn as gml
+from edge_graphs import NAMES, edge_graph, renumbered
 from graph_metric_learn.metrics.automatic import estimator, selection
 from graph_metric_learn.metrics.automatic.reweighting import LowRankMap
 from graph_zoo import as_networkx, as_pyg, zoo
@@ -312,3 +317,165 @@ def test_the_old_name_of_the_stages_says_so(learned):
     metric, _ = learned
     with pytest.warns(FutureWarning, match="stages_"):
         assert metric.history_ is metric.stages_
+
+
+# --- edges ---------------------------------------------------------------------------------------------------------
+
+
+def frames(rng, count):
+    """Random graphs as lists of edges [2, e]: the same for all classes."""
+    drawn = [nx.gnp_random_graph(int(n), 0.35, seed=int(rng.integers(2**31))) for n in rng.integers(9, 16, count)]
+    return [(len(graph), np.array(graph.edges, dtype=np.int64).reshape(-1, 2).T) for graph in drawn]
+
+
+def pyg_graphs(rng, count, attributes):
+    """Graphs of two classes that differ in what `attributes(class, ends [2, e], n)` says of their edges alone."""
+    graphs = []
+    for i, (n, ends) in enumerate(frames(rng, count)):
+        values = torch.as_tensor(attributes(i % 2, ends, n), dtype=torch.float32)
+        both = torch.from_numpy(np.concatenate([ends, ends[::-1]], axis=1).copy())
+        graphs.append(Data(edge_index=both, num_nodes=n, edge_attr=torch.cat([values, values])))
+    return graphs, np.arange(count) % 2
+
+
+def edge_labels(rng):
+    """Class 1: edges of one label form a star around a node; class 0: as many, anywhere."""
+
+    def labels(kind, ends, n):
+        chosen = (ends == np.bincount(ends.ravel(), minlength=n).argmax()).any(0)
+        return np.eye(2)[(chosen if kind else rng.permutation(chosen)).astype(int)]
+
+    return pyg_graphs(rng, 120, labels)
+
+
+def edge_vectors(rng):
+    """The two numbers of an edge go together, or against each other."""
+
+    def vectors(kind, ends, n):
+        first = rng.normal(size=ends.shape[1])
+        return np.stack([first, (1 if kind else -1) * first + 0.3 * rng.normal(size=len(first))], axis=1)
+
+    return pyg_graphs(rng, 120, vectors)
+
+
+def edge_weights(rng):
+    """Complete correlation networks: communities, or the same weights anywhere."""
+    graphs = []
+    for i in range(120):
+        x = rng.normal(size=(60, 4))[:, np.arange(16) % 4] + rng.normal(size=(60, 16))
+        upper = np.triu_indices(16, 1)
+        weights = np.corrcoef(x.T)[upper]
+        matrix = np.zeros((16, 16))
+        matrix[upper] = weights if i % 2 else rng.permutation(weights)
+        graphs.append((matrix + matrix.T, None))
+    return graphs, np.arange(120) % 2
+
+
+def edge_directions(rng):
+    """Trees that grow from their root, or towards it."""
+    graphs = []
+    for i in range(120):
+        arcs = [(int(rng.integers(v)), v) for v in range(1, int(rng.integers(8, 20)))]
+        graphs.append(nx.DiGraph(arcs if i % 2 else [arc[::-1] for arc in arcs]))
+    return graphs, np.arange(120) % 2
+
+
+@pytest.mark.parametrize("made", [edge_labels, edge_vectors, edge_weights, edge_directions])
+def test_classes_that_only_edges_tell_apart(made, tmp_path):
+    graphs, y = made(np.random.default_rng(0))
+    model = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit(graphs[:80], y[:80])
+    assert model.score(graphs[80:], y[80:]) >= 0.9
+    again = gml.load(model.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict_proba(graphs[80:]), model.predict_proba(graphs[80:]))
+    if made is edge_weights:  # complete networks without their weights
+        with pytest.raises(ValueError, match="look the same"):
+            gml.GraphMetric(random_state=0, edges=False).fit(graphs, y)
+    else:
+        blind = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0, edges=False)).fit(graphs[:80], y[:80])
+        assert blind.score(graphs[80:], y[80:]) <= 0.75
+
+
+@pytest.fixture(scope="module", params=[(False, False), (False, True), (True, False), (True, True)])
+def with_edges(request):
+    """A metric on graphs whose edges carry everything, and the graphs."""
+    directed, parallel = request.param
+    graphs = [edge_graph(seed, directed=directed, parallel=parallel) for seed in range(60)]
+    metric = gml.GraphMetric(random_state=0, **NAMES).fit(graphs, [len(graph) > 5 for graph in graphs])
+    return metric, graphs
+
+
+def test_the_order_of_nodes_and_edges_does_not_matter_with_edge_data(with_edges):
+    metric, graphs = with_edges
+    others = [renumbered(graph, seed) for seed, graph in enumerate(graphs)]
+    scale = np.median(metric.pairwise_distances(graphs))
+    assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
+
+
+@pytest.mark.parametrize(
+    "features",
+    [["trees+edges@0", "trees+edges@1"], ["wl+edges@2"], ["around@0", "around@1"], ["strength@0"], ["edge@0"],
+     ["edge@0", "ends@0", "ends@1"], ["labels+edges@2"]],
+)  # fmt: skip
+def test_every_block_that_sees_edges_is_blind_to_their_order(features):
+    graphs = [edge_graph(seed, parallel=True) for seed in range(30)]
+    metric = gml.GraphMetric(features=features, random_state=0, learn=False, **NAMES)
+    metric.fit(graphs, [len(graph) > 5 for graph in graphs])
+    others = [renumbered(graph, seed) for seed, graph in enumerate(graphs)]
+    scale = np.median(metric.pairwise_distances(graphs))
+    assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
+
+
+def test_shares_of_nodes_and_edges_add_up(with_edges):
+    _, graphs = with_edges
+    metric = gml.GraphMetric(
+        features=["edge@0", "ends@0"], embedding="reference", learn=False, random_state=0, directed=False, **NAMES
+    )
+    why = metric.fit(graphs, [len(graph) > 5 for graph in graphs]).explain(graphs[0], graphs[1])
+    assert why.source_share.sum() + why.edge_source_share.sum() == pytest.approx(1)
+    assert why.target_share.sum() + why.edge_target_share.sum() == pytest.approx(1)
+    assert why.edge_ends[0].shape[1] == len(why.edge_source_share)
+    np.testing.assert_allclose(why.plan.sum(1), 1 / len(why.plan))
+
+
+def test_the_edge_that_differs_is_named():
+    ring = nx.cycle_graph(8)
+    nx.set_edge_attributes(ring, 1.0, "length")
+    other = ring.copy()
+    other.edges[3, 4]["length"] = 5.0
+    metric = gml.GraphMetric(features=["edge@0"], embedding="axes", edge_attribute="length", random_state=0)
+    why = metric.fit([ring, other] * 5, [0, 1] * 5).explain(ring, other)
+    heaviest = why.edge_ends[1][:, why.edge_target_share.argmax()]
+    assert heaviest.tolist() == [3, 4]
+
+
+def test_new_graphs_have_the_directions_of_those_in_fit():
+    graphs, y = edge_directions(np.random.default_rng(0))
+    metric = gml.GraphMetric(random_state=0).fit(graphs, y)
+    assert metric.directed_
+    undirected = [graph.to_undirected() for graph in graphs[:4]]
+    assert metric.transform(undirected).shape[0] == 4
+    one, two = metric.pairwise_distances(undirected[:1], graphs[:1])[0, 0], 0.0
+    assert one > two  # an edge without direction is one in both directions
+    blind = gml.GraphMetric(random_state=0, directed=False).fit(graphs, y)
+    assert blind.pairwise_distances(undirected[:1], graphs[:1])[0, 0] == 0
+
+
+def test_what_is_not_used_is_said_once():
+    graphs, y = molecules()
+    with pytest.warns(UserWarning, match="node attribute 'element'") as said:
+        gml.GraphMetric(random_state=0).fit(graphs, y)
+    assert len([w for w in said if "element" in str(w.message)]) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gml.GraphMetric(label="element", random_state=0).fit(graphs, y)
+
+
+def test_attributes_with_a_large_offset_keep_their_digits():
+    """Unit variance on 1e8: centred and scaled before they become float32."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    graphs = [(np.zeros((5, 5)), rng.normal(size=(5, 2)) + kind) for kind in y]
+    moved = [(adjacency, x + 1e8) for adjacency, x in graphs]
+    options = {"features": ["attributes@0"], "embedding": "mean", "learn": False, "random_state": 0}
+    one, two = (gml.GraphMetric(**options).fit(each, y).pairwise_distances(each) for each in (graphs, moved))
+    np.testing.assert_allclose(one, two, atol=1e-4)

@@ -51,7 +51,9 @@ def columns(rng, count, good):
     blocks = {f"attributes@{i}": rng.normal(size=(60, 1)) for i in range(count)}
     for i in good:
         blocks[f"attributes@{i}"] = 10.0 * i * (target[:, None] + 0.5 * rng.normal(size=(60, 1)))
-    sample = Sample({name: block.astype(np.float32) for name, block in blocks.items()}, {"nodes": np.ones(60, int)}, target)
+    sample = Sample(
+        {name: block.astype(np.float32) for name, block in blocks.items()}, {"nodes": np.ones(60, int)}, target
+    )
     return sample, {name: [name] for name in blocks}
 
 

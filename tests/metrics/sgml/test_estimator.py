@@ -1,4 +1,7 @@
 import pickle
+import re
+import warnings
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -7,7 +10,7 @@ import torch
 from sklearn.base import clone
 
 import graph_metric_learn as gml
-from graph_zoo import as_networkx, as_pyg, zoo
+from graph_zoo import as_networkx, as_pyg, ring_or_hub, zoo
 from small_graphs import random_graphs, renumbered
 
 
@@ -295,3 +298,196 @@ def test_large_batches_learn_alike_on_all_devices(rng, device):
     fits = [gml.SGML(n_epochs=3, batch_size=64, random_state=0, device=d).fit(pairs, y) for d in ("cpu", device)]
     torch.testing.assert_close(fits[1].module_.theta.cpu(), fits[0].module_.theta, rtol=1e-2, atol=1e-3)
     np.testing.assert_allclose(fits[1].history_.loss, fits[0].history_.loss, rtol=1e-3)
+
+
+# --- what edges carry ------------------------------------------------------------------------------------------------
+
+
+def two_groups_or_none(rng, kind, n=40):
+    """Complete network with weights: of two groups that hold together (kind 1), or of none (kind 0), of equal mean."""
+    group = rng.permutation(n) < n // 2
+    mean = np.where(group[:, None] == group, 0.65, 0.35) if kind else np.full((n, n), 0.5)
+    upper = np.triu(np.clip(mean + 0.1 * rng.normal(size=(n, n)), 0.01, 1.0), 1)
+    return upper + upper.T, None
+
+
+def carrying(rng, count=12, *, directed=False):
+    """PyG graphs with x, edge_attr (vectors), edge_type and edge_weight; every edge listed both ways, or one way."""
+    graphs = []
+    for graph in as_pyg([ring_or_hub(int(n), i % 2, rng) for i, n in enumerate(rng.integers(5, 9, count))]):
+        upper = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
+        m = upper.shape[1]
+        data = {
+            "edge_attr": rng.normal(size=(m, 2)),
+            "edge_type": rng.integers(0, 3, m),
+            "edge_weight": rng.random(m) + 1,
+        }
+        graph.edge_index = upper if directed else torch.cat([upper, upper.flip(0)], dim=1)
+        for name, values in data.items():
+            graph[name] = torch.from_numpy(values if directed else np.concatenate([values, values]))
+        graphs.append(graph)
+    return graphs, np.arange(count) % 2
+
+
+def test_classes_that_are_only_in_weights(rng):
+    y = np.arange(300) % 2
+    graphs = [two_groups_or_none(rng, kind) for kind in y]
+    scores = {}
+    for sums in (False, True):
+        metric = gml.SGML(edge_sums=sums, n_epochs=3, random_state=0)
+        model = gml.GraphKNNClassifier(metric, n_neighbors=3).fit(graphs[:200], y[:200])
+        scores[sums] = model.score(graphs[200:], y[200:])
+    assert scores[True] >= 0.9
+    assert scores[False] < 0.8
+
+
+@pytest.mark.parametrize("propagation", ["symmetric", "sum", "in", "out"])
+def test_weights_and_directions_are_those_of_the_formula(rng, propagation):
+    """The distance is that of clouds that were propagated with dense matrices."""
+    graphs, y = carrying(rng, directed=True)
+    options = {"directed": True, "propagation": propagation, "depth": 2, "n_epochs": 1, "random_state": 0}
+    metric = gml.SGML(**options).fit(graphs, y)
+    clouds = []
+    for graph in graphs:
+        n, (tails, heads) = graph.num_nodes, graph.edge_index.numpy()
+        arcs = np.zeros((n, n))
+        arcs[tails, heads] = graph.edge_weight / graph.edge_weight.mean()
+        weights = {"in": arcs.T, "out": arcs}.get(propagation, arcs + arcs.T) + np.eye(n)
+        degrees = weights.sum(1)[:, None]
+        step = {"symmetric": weights / np.sqrt(degrees * degrees.T), "sum": weights}.get(propagation, weights / degrees)
+        clouds.append(np.maximum(step @ step @ graph.x.numpy() @ metric.module_.theta.detach().numpy(), 0))
+    np.testing.assert_allclose(metric.pairwise_distances(graphs), gml.pairwise_distances(clouds), rtol=1e-4, atol=1e-5)
+
+
+def test_edges_false_sees_edges_that_are_there_or_not(rng):
+    pairs, y = zoo(rng, 20)
+    weighted = [(a * rng.normal(size=a.shape), x) for a, x in pairs]  # also directed: both directions differ
+    plain = gml.SGML(n_epochs=2, random_state=0).fit(pairs, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        without = gml.SGML(n_epochs=2, random_state=0, edges=False, edge_sums=True).fit(weighted, y)
+    assert torch.equal(without.module_.theta, plain.module_.theta)
+    np.testing.assert_array_equal(without.transform(weighted), plain.transform(pairs))
+    assert not np.array_equal(
+        gml.SGML(n_epochs=2, random_state=0).fit(weighted, y).transform(weighted), plain.transform(pairs)
+    )
+
+
+def test_what_is_not_used_is_said_once_per_fit(rng):
+    graphs, y = carrying(rng)
+    everything = "edge labels .* edge vectors .*edge_attr.*which this metric does not use: edge_sums=True"
+    for call in (
+        lambda: gml.SGML(n_epochs=1, random_state=0).fit(graphs, y),
+        lambda: gml.GraphKNNClassifier(gml.SGML(n_epochs=1, random_state=0), n_neighbors=1).fit(graphs, y),
+        lambda: gml.fit_many([gml.SGML(n_epochs=1, random_state=s) for s in range(3)], graphs, y),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        said = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
+        assert len(said) == 1
+        assert re.search(everything, said[0])
+        assert "edge weights" not in said[0]
+    metric = gml.SGML(n_epochs=1, random_state=0, edge_sums=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        metric.fit(graphs, y).partial_fit(graphs, y).pairwise_distances(graphs)
+    with pytest.warns(UserWarning, match="edge directions"):
+        gml.SGML(n_epochs=1, directed=True).fit(carrying(rng, directed=True)[0], y)
+
+
+def test_names_of_what_networkx_edges_carry(rng):
+    graphs = as_networkx(zoo(rng, 10)[0])
+    for graph in graphs:
+        for ends in graph.edges:
+            del graph.edges[ends]["weight"]  # all 1
+            graph.edges[ends].update(
+                bond="ab"[int(rng.integers(2))], length=[float(rng.random())], strength=rng.random()
+            )
+    names = {"edge_label": "bond", "edge_attribute": "length", "edge_weight": "strength"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        metric = gml.SGML(**names, edge_sums=True, n_epochs=1, random_state=0).fit(graphs, np.arange(10) % 2)
+    assert metric.edge_sums_.reading.carries == ["labels", "vectors", "weights"]
+    with pytest.warns(
+        UserWarning, match="edge attribute 'bond', edge attribute 'length' and edge attribute 'strength'"
+    ):
+        gml.SGML(n_epochs=1).fit(graphs, np.arange(10) % 2)
+
+
+@pytest.mark.parametrize(
+    "options", [{"edge_sums": True}, {"propagation": "in"}, {"edge_sums": True, "propagation": "out"}]
+)
+def test_metrics_with_edges_come_back(rng, tmp_path, options):
+    graphs, y = carrying(rng, directed=True)
+    metric = gml.SGML(n_epochs=1, random_state=0, directed=True, **options).fit(graphs, y)
+    metric.save(tmp_path / "metric")
+    again = gml.load(tmp_path / "metric")
+    np.testing.assert_array_equal(again.pairwise_distances(graphs), metric.pairwise_distances(graphs))
+    again.partial_fit(graphs, y, n_epochs=1)
+    assert not np.array_equal(again.pairwise_distances(graphs), metric.pairwise_distances(graphs))
+
+
+def test_new_graphs_are_read_as_those_in_fit(rng):
+    graphs, y = carrying(rng)
+    y_less = [graph.clone() for graph in graphs]
+    for graph in y_less:
+        del graph.edge_weight, graph.edge_attr, graph.edge_type
+    fitted_without = gml.SGML(n_epochs=1, random_state=0).fit(y_less, y)
+    np.testing.assert_array_equal(fitted_without.transform(graphs), fitted_without.transform(y_less))
+    trees = [nx.random_labeled_tree(6, seed=i) for i in range(10)]
+    arrows = [nx.DiGraph(list(nx.bfs_edges(tree, 0))) for tree in trees]
+    metric = gml.SGML(propagation="in", n_epochs=1, random_state=0).fit(arrows, np.arange(10) % 2)
+    assert metric.directed_
+    both_ways = [tree.to_directed() for tree in trees]
+    np.testing.assert_array_equal(metric.transform(both_ways), metric.transform(trees))
+    assert not np.array_equal(metric.transform(arrows), metric.transform(trees))
+    refitted = metric.fit(trees, np.arange(10) % 2)
+    assert not refitted.directed_
+    np.testing.assert_array_equal(refitted.transform(arrows), refitted.transform(trees))
+
+
+def test_older_files_leave_weights_out(rng):
+    old = gml.load(Path(__file__).parents[2] / "persistence" / "models" / "v1" / "sgml-rpw")
+    a = np.triu(rng.random((6, 6)), 1)
+    weighted, x = a + a.T, rng.normal(size=(6, 2))
+    np.testing.assert_array_equal(old.transform([(weighted, x)]), old.transform([((weighted > 0) * 1.0, x)]))
+
+
+def test_shares_of_nodes_with_edge_sums(rng):
+    graphs, y = carrying(rng)
+    metric = gml.SGML(n_epochs=1, random_state=0, edge_sums=True).fit(graphs, y)
+    said = metric.explain(graphs[0], graphs[1])
+    np.testing.assert_allclose(said.distance, metric.pairwise_distances(graphs[:1], graphs[1:2])[0, 0], rtol=1e-5)
+    np.testing.assert_allclose([said.source_share.sum(), said.target_share.sum()], 1.0, rtol=1e-6)
+
+
+def test_renumbering_and_orientation_change_nothing_with_edge_data(rng):
+    graphs, y = carrying(rng)
+    metric = gml.SGML(n_epochs=1, random_state=0, edge_sums=True).fit(graphs, y)
+    other = []
+    for graph in graphs:
+        order, edges = (
+            torch.from_numpy(rng.permutation(graph.num_nodes)),
+            torch.from_numpy(rng.permutation(graph.num_edges)),
+        )
+        moved = graph.clone()
+        moved.x = graph.x[torch.argsort(order)]
+        moved.edge_index = order[graph.edge_index][:, edges].flip(0)
+        for name in ("edge_attr", "edge_type", "edge_weight"):
+            moved[name] = graph[name][edges]
+        other.append(moved)
+    distances = metric.pairwise_distances(graphs, other)
+    assert np.diag(distances).max() < 1e-5 * np.median(distances)
+
+
+def test_huge_offsets_are_said_and_centred(rng):
+    pairs, y = zoo(rng, 40)
+    far = [(a, x + 1e8) for a, x in pairs]
+    with pytest.warns(UserWarning, match="lie so far from 0"):
+        gml.SGML(n_epochs=1, random_state=0).fit(far, y)
+    near, moved = (
+        gml.SGML(features="attributes", n_epochs=2, random_state=0).fit(g, y).pairwise_distances(g)
+        for g in (pairs, far)
+    )
+    np.testing.assert_allclose(moved, near, rtol=1e-3, atol=1e-4)

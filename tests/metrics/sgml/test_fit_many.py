@@ -138,3 +138,23 @@ def test_a_graph_may_be_in_a_subset_twice():
     (one,) = gml.fit_many([gml.SGML(random_state=0)], graphs, y, subsets=[twice], device="cpu", n_jobs=-1)
     two = gml.SGML(random_state=0).fit([graphs[i] for i in twice], [y[i] for i in twice])
     assert one.history_.loss == two.history_.loss
+
+
+@pytest.mark.parametrize("options", [{"edge_sums": True}, {"propagation": "in", "edge_sums": True}])
+def test_together_as_alone_with_edge_data(options, rng):
+    pairs, y = zoo(rng, 45)
+    pairs = [(a * rng.normal(size=a.shape), x) for a, x in pairs]  # weights that differ in both directions
+    subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]
+    wanted = alone(models(**options), pairs, y, subsets)
+    got = models(**options)
+    many._fit_together(got, gml.as_graphs(pairs), y, subsets, torch.device("cpu"))
+    assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
+    threads = gml.fit_many(models(**options), pairs, y, subsets=subsets, device="cpu", n_jobs=2)
+    assert_alike(wanted, threads, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("option", [{"edges": False}, {"directed": True}, {"edge_label": "bond"}])
+def test_metrics_that_read_edges_differently_are_fitted_apart(option):
+    graphs = [nx.cycle_graph(n) for n in range(4, 8)]
+    with pytest.raises(ValueError, match="fit them apart"):
+        gml.fit_many([gml.SGML(), gml.SGML(**option)], graphs, [0, 1, 0, 1])

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn.transport.engines import pair_by_pair as pair_by_pair as walked
+from graph_metric_learn.transport.engines import pair_by_pair
 from graph_metric_learn.transport.engines.base import Run
 from helpers import KINDS, make_cloud, make_weights, rpw_by_definition
 
@@ -12,7 +12,7 @@ from helpers import KINDS, make_cloud, make_weights, rpw_by_definition
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_matrix_against_the_definition(rng, kind, weighted, compiled, monkeypatch):
-    monkeypatch.setattr(walked, "_PAIRS", 8)  # a few rows at a time
+    monkeypatch.setattr(pair_by_pair, "_PAIRS", 8)  # a few rows at a time
     clouds = [make_cloud(rng, n, 2, kind) for n in (3, 1, 5, 4, 2, 3)]
     weights = make_weights(rng, clouds) if weighted else [np.full(len(x), 1 / len(x)) for x in clouds]
     curves = gml.as_curves(clouds, weights=weights if weighted else None)
@@ -22,7 +22,7 @@ def test_the_matrix_against_the_definition(rng, kind, weighted, compiled, monkey
         [[rpw_by_definition(x, y, a, b) ** 2 for y, b in zip(clouds, weights, strict=True)]
          for x, a in zip(clouds, weights, strict=True)]
     )  # fmt: skip
-    engine = walked.WalkedEngine()
+    engine = pair_by_pair.WalkedEngine()
     within = engine.matrix(curves, None, Run()).numpy()
     np.testing.assert_allclose(within, wanted, atol=1e-12)
     assert (within == within.T).all()
@@ -32,12 +32,12 @@ def test_the_matrix_against_the_definition(rng, kind, weighted, compiled, monkey
 
 def test_few_rows_are_walked_on_the_cpu_only(rng, monkeypatch):
     curves = gml.as_curves([make_cloud(rng, 3, 2) for _ in range(9)])
-    assert walked.is_few_rows(curves[:4], curves)
-    assert walked.is_few_rows(curves, curves[:4])
-    assert not walked.is_few_rows(curves[:5], curves)
-    assert not walked.is_few_rows(curves[:2], None)
+    assert pair_by_pair.is_few_rows(curves[:4], curves)
+    assert pair_by_pair.is_few_rows(curves, curves[:4])
+    assert not pair_by_pair.is_few_rows(curves[:5], curves)
+    assert not pair_by_pair.is_few_rows(curves[:2], None)
     monkeypatch.setattr(gml.Curves, "compiled", False)
-    assert not walked.is_few_rows(curves[:4], curves)
+    assert not pair_by_pair.is_few_rows(curves[:4], curves)
 
 
 def test_gradients_go_through(rng):
@@ -45,6 +45,6 @@ def test_gradients_go_through(rng):
     weights = [torch.from_numpy(w) for w in make_weights(rng, clouds)]
 
     def squares(*clouds):
-        return walked.WalkedEngine().matrix(gml.as_curves(list(clouds), weights=weights), None, Run())
+        return pair_by_pair.WalkedEngine().matrix(gml.as_curves(list(clouds), weights=weights), None, Run())
 
     assert torch.autograd.gradcheck(squares, clouds)

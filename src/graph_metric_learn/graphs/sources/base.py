@@ -73,6 +73,13 @@ def as_numpy(array: Any) -> Any:
     return array.toarray() if sparse.issparse(array) else np.asarray(array)
 
 
+def labels_and_vectors(labels: Any, vectors: Any) -> tuple[Any, Any]:
+    """Labels and vectors of edges; vectors of whole numbers are labels, if there are no others."""
+    if labels is None and vectors is not None and vectors.dtype.kind in "iu":
+        return vectors, None
+    return labels, vectors
+
+
 def checked_rows(array: Any, count: int, name: str, what: str) -> Any:
     """What edges carry [count, columns], or a clear error; None stays None."""
     if array is None:

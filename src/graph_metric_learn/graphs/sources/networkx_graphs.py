@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_weights
+from .base import Names, RawGraph, as_numpy, checked_weights, labels_and_vectors
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
@@ -28,10 +28,14 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
     )
     if not names.edges:
         return raw._replace(orientation="undirected")
-    edge_used = {names.edge_label, names.edge_attribute, names.edge_weight}
+    label, vector = names.edge_label or "edge_type", names.edge_attribute or "edge_attr"
+    edge_used = {label, vector, names.edge_weight}
+    labels, vectors = (_edge_attribute(graph, name, key) for key in (label, vector))
+    if names.edge_attribute is None:
+        labels, vectors = labels_and_vectors(labels, None if label == vector else vectors)
     return raw._replace(
-        edge_labels=_edge_attribute(graph, name, names.edge_label),
-        edge_x=_edge_attribute(graph, name, names.edge_attribute),
+        edge_labels=labels,
+        edge_x=vectors,
         edge_weights=_edge_weights(graph, name, names.edge_weight),
         unused=raw.unused + tuple(f"edge attribute {key!r}" for key in _edge_keys(graph) if key not in edge_used),
     )
@@ -53,9 +57,7 @@ def _node_attribute(graph: Any, name: str, attribute: str) -> np.ndarray | None:
     return _column(list(graph.nodes(data=attribute)), name, attribute, "node")
 
 
-def _edge_attribute(graph: Any, name: str, attribute: str | None) -> np.ndarray | None:
-    if attribute is None:
-        return None
+def _edge_attribute(graph: Any, name: str, attribute: str) -> np.ndarray | None:
     return _column([((u, v), value) for u, v, value in graph.edges(data=attribute)], name, attribute, "edge")
 
 
@@ -70,7 +72,7 @@ def _column(values: list[tuple[Any, Any]], name: str, attribute: str, what: str)
     if len({array.dtype.kind in "US" for array in arrays}) == 2:
         raise ValueError(f"{name}: attribute {attribute!r} mixes strings and numbers: 1 and '1' would be the same")
     try:
-        return np.array(arrays)
+        return np.array([array[()] for array in arrays])
     except ValueError:
         raise ValueError(f"{name}: attribute {attribute!r} has different lengths on different {what}s") from None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights
+from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights, labels_and_vectors
 
 # Neither features nor labels: the edges themselves, the target, what batches keep, and where to draw the nodes.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr", "pos"}
@@ -43,10 +43,7 @@ def _with_edge_data(raw: RawGraph, stored: dict[str, Any], values: Any, name: st
     if vectors is None and values is not None and values.ndim == 2:
         vectors = values
     if names.edge_attribute is None:
-        if label_key == vector_key:
-            vectors = None
-        elif vectors is not None and vectors.dtype.kind in "iu" and labels is None:  # whole numbers are labels
-            labels, vectors = vectors, None
+        labels, vectors = labels_and_vectors(labels, None if label_key == vector_key else vectors)
     weight_key = _weight_key(stored, count, names.edge_weight)
     weights = as_numpy(stored.get(weight_key)) if weight_key else None
     if weights is None and weight_key and values is not None and values.ndim == 1:

@@ -107,6 +107,7 @@ def read_molecules(
     labels: Sequence[str] = tuple(ATOM_LABELS),
     on_error: str = "raise",
     problems: dict[int, str] | None = None,
+    source: str | None = None,
 ) -> Molecules:
     """What `from_smiles` does, with rows named as the caller says.
 
@@ -116,7 +117,9 @@ def read_molecules(
     places : sequence of str
         What messages call each row, as in "line 7".
     problems : dict of str by row, optional
-        What is wrong with a row for other reasons than its SMILES.
+        What is wrong with a row for other reasons than its SMILES, as in "has no target".
+    source : str, optional
+        Where the rows come from, for messages.
     """
     one_of("on_error", on_error, ("raise", "skip"))
     for label in labels:
@@ -140,9 +143,10 @@ def read_molecules(
                     kept.append(i)
                     continue
             if on_error == "raise":
-                raise ValueError(f"{places[i]}{quoted(row)}: {bad[i]} (on_error='skip' leaves such rows out)")
+                where = places[i] if source is None else f"{source}, {places[i]}"
+                raise ValueError(f"{where}{quoted(row)} {bad[i]} (on_error='skip' leaves such rows out)")
     if bad:
-        _warn_skipped(bad, rows, places)
+        _warn_skipped(bad, rows, places, "" if source is None else f"{source}: ")
     titles = texts if names is None else [str(names[i]) for i in kept]
     return Molecules(flat.graphs(titles, texts), np.array(kept, dtype=np.int64))
 
@@ -271,15 +275,12 @@ def quoted(row: Any) -> str:
     return f" ({row!r})" if isinstance(row, str) and row.strip() else ""
 
 
-def _warn_skipped(bad: dict[int, str], rows: Sequence[Any], places: Sequence[str]) -> None:
+def _warn_skipped(bad: dict[int, str], rows: Sequence[Any], places: Sequence[str], source: str) -> None:
     """One warning that names the rows that were left out; an error where none is left."""
     order = sorted(bad)
+    first = f"the first{quoted(rows[order[0]])} {bad[order[0]]}"
     if len(order) == len(rows):
-        first = order[0]
-        raise ValueError(
-            f"none of the {len(rows)} rows is a molecule; {places[first]}{quoted(rows[first])}: {bad[first]}"
-        )
+        raise ValueError(f"{source}none of the {len(rows)} rows can be read; {first}")
     listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
     more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
-    example = f"{places[order[0]]}{quoted(rows[order[0]])}: {bad[order[0]]}"
-    warnings.warn(f"{len(order)} of {len(rows)} rows left out: {listed}{more}; {example}", stacklevel=4)
+    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=4)

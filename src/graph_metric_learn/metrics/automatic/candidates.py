@@ -67,7 +67,10 @@ def _with_edges(
         for last in (1, 2, 3):
             found[f"trees with edges 0–{last}"] = [f"trees+edges@{level}" for level in range(last + 1)]
         found["WL codes with edges 0–2"] = [f"wl+edges@{level}" for level in range(3)]
-        if several_labels:  # all labels of a node together may tell too many nodes apart
+        for view, of in [("", "")] + [("+first", " of first labels")] * several_labels:  # all labels may tell too much
+            found[f"trees at edges{of} 0"] = [f"edge_trees{view}@0"]
+            found[f"trees at edges{of} 0–1"] = [f"edge_trees{view}@0", f"edge_trees{view}@1"]
+        if several_labels:
             for last in (1, 3):
                 found[f"trees of first labels 0–{last}"] = [f"trees+first+edges@{level}" for level in range(last + 1)]
     if "around" in kinds:

@@ -27,7 +27,7 @@ from ..unused import warn_unused
 from .encoders import SGCN, encode, restored
 from .losses import resolve_loss
 from .matching import explain_pair
-from .reading import reading_options, used_of_edges, warn_of_offsets
+from .reading import HINT, reading_options, used_of_edges, warn_of_offsets
 from .training import History, train
 from .training.batch_distances import CurveRule
 
@@ -197,7 +197,7 @@ class SGML(BaseGraphMetric):
             Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
         """
         given = self.read_new(graphs)
-        warn_unused(given, used_of_edges(self))
+        warn_unused(given, used_of_edges(self), hint=HINT)
         return self.fit_read(given, y)
 
     def fit_read(self, given: Graphs, y: Any) -> SGML:
@@ -223,7 +223,7 @@ class SGML(BaseGraphMetric):
             return self.fit(graphs, y)
         self._check_options()
         given = self.read(graphs)
-        warn_unused(given, used_of_edges(self))
+        warn_unused(given, used_of_edges(self), hint=HINT)
         y = check_classes(given, y)
         self.classes_ = np.unique(np.concatenate([self.classes_, y]))
         codes = np.searchsorted(self.classes_, y)

@@ -22,7 +22,7 @@ from ..unused import warn_unused
 from .encoders import SGCN
 from .estimator import SGML
 from .losses import named_loss
-from .reading import reading_options, used_of_edges
+from .reading import HINT, reading_options, used_of_edges
 from .training.many_models import Job, train_many
 
 _MODELS_PER_CORE = 2.5  # from which a GPU beats a thread per core: 40 models on an H200 beside 16 cores
@@ -84,7 +84,7 @@ def fit_many(
     if len({tuple(reading_options(metric).values()) for metric in metrics}) > 1:
         raise ValueError("the metrics name or read what nodes and edges carry differently: fit them apart")
     given = as_graphs(graphs, **reading_options(metrics[0]))
-    warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)))
+    warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)), hint=HINT)
     y = check_classes(given, y)
     every = np.arange(len(given))
     parts = [every] * len(metrics) if subsets is None else [_graph_numbers(subset, every) for subset in subsets]

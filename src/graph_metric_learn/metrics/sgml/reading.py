@@ -11,6 +11,7 @@ from .directed import DIRECTED
 from .encoders import takes_batch
 
 READING = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
+HINT = "edge_sums=True uses what edges carry"
 _LOST = 0.01  # share of a column's deviation that rounding to float32 may take before it is said
 
 
