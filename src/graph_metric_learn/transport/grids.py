@@ -1,7 +1,8 @@
 """Curves on the cells of a regular grid: averages, which are an orthogonal projection in L2, and samples.
 
 Cell averages are the differences of a curve's running integral at i / n. Four twins compute them, chosen in
-`cell_averages`; a fifth, in the training of SGML, makes those of a whole batch on all its grids at once.
+`cell_averages`. Three more stand elsewhere: the training of SGML makes those of a whole batch on all its grids at once
+(`batch_distances`, and `padded_distances` for many models), and `embeddings.axes` those of points that share a place.
 
 1. `kernels.averages.cell_averages`, compiled: CPU, no gradients, equal steps.
 2. `kernels.averages.cell_averages_weighted`, compiled: CPU, no gradients, steps of any length.

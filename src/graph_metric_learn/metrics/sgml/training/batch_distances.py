@@ -1,7 +1,7 @@
 """Squared distances between the graphs of one batch, differentiable by torch in the node features.
 
-Two twins compute them: compiled loops on the CPU, matrix products on other devices and for large batches.
-`many_models.py` has a third form, for many padded batches at once.
+Two twins compute them: compiled loops on the CPU, matrix products on other devices. `padded_distances.py` has a third
+form, for many padded batches at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The training step of one SGCN on the CPU, compiled: many steps of forward, backward and Adam in one call.
 
 `loop.py` calls it for an SGCN with a named loss on the CPU; `many_models.py` trains many SGCNs at once on a GPU. Every
-piece has a twin in plain torch (`encoders`, `losses`, `transport`), which the tests compare it with. All in one file:
-numba's cache of a compiled function notices changes of its own file only.
+piece has a twin in plain torch (`encoders`, `losses`, `transport`), which the tests compare it with. All but
+sorting and walking is in one file: numba's cache of a compiled function notices changes of its own file only.
 
 Shapes: a batch of B graphs with R nodes in all; points (node features after the encoder) [R, p]; M directions; curves
 in c coordinates, c = p if they carry the points and 1 if they carry projections. The curves of a batch are stored
