@@ -62,6 +62,11 @@ def test_signatures_are_those_of_the_code(written):
 # --- all pages -------------------------------------------------------------------------------------------------------
 
 
+def test_molecules_run():
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    assert run_python(ROOT / "docs" / "molecules.md")
+
+
 def test_mathematics_runs():
     assert "x" in run_python(ROOT / "docs" / "mathematics.md")
 

@@ -73,12 +73,42 @@ def fitted_models():
     )
     yield "knn-regressor", gml.GraphKNNRegressor(FrozenEstimator(chosen), n_neighbors=2).fit(graphs, sizes_of(graphs))
     yield "svc-sgml", gml.GraphSVC(gml.SGML(**sgml), C=2.0).fit(graphs, y)
+    yield from edge_models()
     yield "svc-graphmetric", gml.GraphSVC(gml.GraphMetric(random_state=0, n_steps=2), gamma=0.5).fit(graphs, y)
 
 
-def said(model):
+def edge_graphs():
+    """The same graphs with edges that carry a label, two numbers and a weight, and have directions."""
+    from torch import from_numpy
+
+    rng = np.random.default_rng(11)
+    graphs, y = tiny_graphs()
+    for graph in graphs:
+        count = graph.edge_index.shape[1]
+        graph.edge_type = from_numpy(rng.integers(0, 3, count))
+        graph.edge_attr = from_numpy(rng.normal(size=(count, 2)).round(3).astype(np.float32))
+        graph.edge_weight = from_numpy(rng.uniform(0.5, 2.0, count).round(3).astype(np.float32))
+    return graphs, y
+
+
+def edge_models():
+    """Metrics that see what edges carry, one for each kind of block, and SGML with sums of them."""
+    graphs, y = edge_graphs()
+    blocks = {
+        "trees": ("histogram", ["trees+edges@0", "trees+edges@1"]), "edge-trees": ("histogram", ["edge_trees@0"]),
+        "around": ("mean", ["around@0", "strength@0"]), "cloud": ("axes", ["edge@0", "ends@1"]),
+        "weighted": ("reference", ["attributes+edges@1", "wl+edges@1"]),
+    }  # fmt: skip
+    for name, (embedding, features) in blocks.items():
+        metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0)
+        yield f"edges-{name}", metric.fit(graphs, y)
+    yield "edges-sgml", gml.SGML(n_epochs=2, random_state=0, edge_sums=True, propagation="in").fit(graphs, y)
+    yield "edges-knn", gml.GraphKNNClassifier(gml.GraphMetric(random_state=0, n_steps=2), n_neighbors=1).fit(graphs, y)
+
+
+def said(model, name):
     """What a model says about graphs, as JSON can hold it."""
-    graphs, _ = tiny_graphs()
+    graphs, _ = edge_graphs() if name.startswith("edges") else tiny_graphs()
     metric = getattr(model, "metric_", model)
     found = {
         "distances": metric.pairwise_distances(graphs[:3], graphs).tolist(),
@@ -98,5 +128,5 @@ if __name__ == "__main__":
     expected = {}
     for name, model in fitted_models():
         model.save(folder / name)
-        expected[name] = said(model)
+        expected[name] = said(model, name)
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")

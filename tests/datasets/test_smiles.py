@@ -198,7 +198,6 @@ def double_bonds(folder):
     return [molecules.graphs[i] for i in chosen], has[chosen]
 
 
-@pytest.mark.xfail(strict=True, reason="no candidate of GraphMetric names an edge by its label and both of its ends")
 def test_double_bonds_are_found_by_neighbours(real):
     """One of five folds, to save time."""
     graphs, has = double_bonds(real)

@@ -7,6 +7,7 @@ from graph_metric_learn.experiments.protocol import choose_knn, split
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.settings import Task
 from graph_metric_learn.experiments.tables import table_entry
+from tu_toy import write_folder
 
 TOY = Task("TOY", "degree", depths=(1, 2))  # see graph_zoo.write_tu
 
@@ -120,3 +121,12 @@ def test_tie_rules_are_scored_on_one_metric(root, monkeypatch):
     expected = choose_knn(metric.pairwise_distances(graphs), y, train, test)
     assert expected._asdict().items() <= results["canonical"].items()
     assert all(result["test"] > 0.5 for result in results.values())
+
+
+def test_datasets_are_read_as_the_paper_reads_them(tmp_path):
+    """Without graphs of a single node, and without what edges carry."""
+    graphs, y = evaluate.dataset("TOY", "labels", str(write_folder(tmp_path, edge_labels="0\n1\n2\n3\n4\n5\n6\n7\n")))
+    assert graphs.sizes.tolist() == [4, 2]
+    assert y.tolist() == [4, -2]
+    assert graphs.edge_data is None
+    assert graphs.edges.tolist() == [[0, 1, 1, 2, 4, 5], [1, 0, 2, 1, 5, 4]]
