@@ -302,9 +302,9 @@ def _distances(options: argparse.Namespace) -> None:
         column_names, graphs, _ = _graphs(options, options.others)
         columns = metric.embed(graphs)
     if options.out.suffix == ".npy":
-        write_npy(options.out, rows, columns)
+        write_npy(options.out, rows, columns, rounding=metric.rounding)
     else:
-        write_csv(options.out, rows, columns, names, column_names)
+        write_csv(options.out, rows, columns, names, column_names, rounding=metric.rounding)
     print(f"written: {options.out} ({len(names)} x {len(column_names)})")
 
 

@@ -41,3 +41,15 @@ def test_an_interruption_leaves_the_old_file(curves, tmp_path, monkeypatch):
         write_npy(tmp_path / "all.npy", curves, None)
     assert (tmp_path / "all.npy").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["all.npy"]
+
+
+def test_distances_that_are_rounding_are_zero(curves, tmp_path):
+    whole = gml.pairwise_distances(curves)
+    floor = float(np.median(whole[whole > 0]))
+    write_npy(tmp_path / "all.npy", curves, None, rounding=floor)
+    write_csv(tmp_path / "all.csv", curves, None, list("abcd"), list("abcd"), rounding=floor)
+    wanted = np.where(whole < floor, 0.0, whole)
+    np.testing.assert_allclose(np.load(tmp_path / "all.npy"), wanted, rtol=1e-6)
+    with (tmp_path / "all.csv").open(newline="") as file:
+        written = np.array(list(csv.reader(file))[1:])[:, 1:].astype(float)
+    np.testing.assert_allclose(written, wanted, rtol=1e-5)
