@@ -53,3 +53,12 @@ def test_an_incomplete_metric_cannot_be_made():
             Nothing()
     finally:
         del METRICS["Nothing"]
+
+
+def test_a_name_that_is_taken_is_refused():
+    with pytest.raises(ValueError, match="there is a metric 'SGML' already"):
+
+        class SGML(BaseGraphMetric):
+            pass
+
+    assert METRICS["SGML"] is gml.SGML

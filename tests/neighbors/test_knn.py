@@ -246,3 +246,19 @@ def test_a_metric_from_outside_is_saved_with_its_classifier(tmp_path):
     assert isinstance(again.metric_, FirstColumn)
     assert again.predict(points(1.2, 8.7)).tolist() == ["low", "high"]
     assert isinstance(gml.load(model.metric_.save(tmp_path / "metric")), FirstColumn)
+
+
+class FirstColumnCurves(FirstColumn):
+    """The same as curves, though nothing says so but what `embed` returns."""
+
+    def embed(self, graphs):
+        given = self.read(graphs)
+        return gml.as_curves(np.split(given.x[:, :1].astype(np.float32), given.offsets[1:-1]))
+
+
+def test_embedded_graphs_are_saved_as_what_they_are(tmp_path):
+    graphs = [(np.zeros((n, n)), np.full((n, 1), float(n))) for n in range(1, 9)]
+    model = gml.GraphKNNClassifier(FirstColumnCurves(), n_neighbors=1).fit(graphs, ["low"] * 4 + ["high"] * 4)
+    again = gml.load(model.save(tmp_path / "model"))
+    assert isinstance(again.embedded_, gml.Curves)
+    assert again.predict(graphs).tolist() == model.predict(graphs).tolist()

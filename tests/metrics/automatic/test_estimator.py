@@ -319,6 +319,16 @@ def test_the_old_name_of_the_stages_says_so(learned):
         assert metric.history_ is metric.stages_
 
 
+def test_a_refit_that_fails_leaves_the_metric_as_it_was(data):
+    train, y, test, _ = data
+    metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", random_state=0).fit(train, y)
+    before = metric.transform(test)
+    with pytest.raises(ValueError, match="of one class"):
+        metric.fit(train, np.zeros(len(train)))
+    np.testing.assert_array_equal(metric.classes_, [0, 1])
+    np.testing.assert_array_equal(metric.transform(test), before)
+
+
 # --- edges ---------------------------------------------------------------------------------------------------------
 
 

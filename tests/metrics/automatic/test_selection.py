@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from graph_metric_learn.embeddings import EMBEDDINGS, Axes
 from graph_metric_learn.metrics.automatic.sample import Sample
 from graph_metric_learn.metrics.automatic.selection import choose, select_terms
 from graph_metric_learn.objectives import Classes
@@ -89,3 +90,19 @@ def test_the_best_sum_on_the_way_counts():
         scores = [score for _, score in choice.trail]
         assert scores[-1] == choice.score
         assert all(score < choice.score for score in scores[:-1])
+
+
+def test_embeddings_of_one_name_are_both_candidates(rng, monkeypatch):
+    """A class derived from another and registered beside it has the same name in words."""
+
+    class Finer(Axes):
+        def __init__(self, n_axes=8, n_cells=16):
+            super().__init__(n_axes, n_cells)
+
+    monkeypatch.setitem(EMBEDDINGS, "finer", Finer)
+    sample, candidates = columns(rng, 1, good=[0])
+    sample.blocks["attributes@0"][:] = rng.normal(size=(60, 1))
+    _, choice = select_terms(
+        candidates, "auto", Classes(), sample, sample, n_steps=1, rng=np.random.default_rng(0), progress=False
+    )
+    assert {"projected transport of attributes@0", "projected transport of attributes@0 (finer)"} <= set(choice.scores)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from graph_metric_learn.embeddings import EMBEDDINGS
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.automatic.terms import Term
@@ -74,3 +75,10 @@ def test_refreshed_couplings_are_made_with_the_weights(data):
     shuffled["structure@1"] = data[0]["structure@1"][::-1]
     np.testing.assert_allclose(anew.vectors(*data), anew.vectors(shuffled, data[1]), atol=1e-5)
     assert np.abs(term.vectors(*data) - term.vectors(shuffled, data[1])).max() > 1e-3
+
+
+def test_refreshed_embeddings_keep_their_options(data):
+    term = term_of("axes", data)
+    term.embedding = EMBEDDINGS["axes"](2, 3).fit(term.points(data[0]), data[1], np.random.default_rng(0))
+    term.weight_columns(np.ones(term.vectors(*data).shape[2]))
+    assert term.refreshed(*data, np.random.default_rng(0)).embedding.options() == {"n_axes": 2, "n_cells": 3}
