@@ -28,7 +28,7 @@ def main() -> None:
     print(f"always the largest class: {largest_class:.1%}")
 
     # Every fold finds its own metric, on its own training graphs: nothing of the test graphs is seen.
-    paper, chosen = gml.SGML(depth=2, random_state=0), gml.GraphMetric(random_state=0)
+    paper, chosen = gml.SGML(depth=2, random_state=0, edges=False), gml.GraphMetric(random_state=0)
     neighbors = gml.GraphKNNClassifier(paper, n_neighbors=5)
     classifiers = {
         "k-NN, metric chosen by itself": gml.GraphKNNClassifier(chosen, n_neighbors="auto", weights="distance"),

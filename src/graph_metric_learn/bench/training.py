@@ -45,7 +45,7 @@ def _datasets(report: Report, root: Path | None, names: list[str]) -> None:
     rows: dict[str, Any] = {}
     for name in names:
         paper = PUBLISHED_SECONDS[name]
-        dataset = load_tu(name, features=paper.features, root=root)
+        dataset = load_tu(name, features=paper.features, root=root, edges=False, min_nodes=2)
         graphs = as_graphs(dataset.graphs)
         metric = SGML(depth=4, random_state=0)
         training = seconds(lambda m=metric, g=graphs, y=dataset.y: m.fit(g, y), budget=1.0, at_least=1)  # type: ignore[misc]
@@ -63,7 +63,7 @@ def _graph_metric(report: Report, root: Path | None, names: list[str]) -> None:
     """Seconds of fitting GraphMetric, with all its choices, on nine tenths of a dataset."""
     spent: dict[str, float] = {}
     for name in names:
-        dataset = load_tu(name, features=None, root=root)
+        dataset = load_tu(name, features=None, root=root, edges=False, min_nodes=2)
         graphs, some = as_graphs(dataset.graphs), np.flatnonzero(np.arange(len(dataset)) % 10)
         if not spent:
             GraphMetric(random_state=0).fit(graphs[some], dataset.y[some])  # compiles
@@ -79,7 +79,7 @@ def _nci1(report: Report, root: Path | None, quick: bool) -> None:
     """Training on nine tenths of NCI1, in this process and in a fresh one, and prediction of one graph."""
     name = "MUTAG" if quick else "NCI1"
     features = PUBLISHED_SECONDS[name].features
-    dataset = load_tu(name, features=features, root=root)
+    dataset = load_tu(name, features=features, root=root, edges=False, min_nodes=2)
     graphs = as_graphs(dataset.graphs)
     train = np.random.default_rng(0).permutation(len(graphs))[: round(0.9 * len(graphs))]
     some, y = graphs[train], dataset.y[train]
@@ -104,7 +104,7 @@ import sys, time
 import graph_metric_learn as gml
 from graph_metric_learn.bench.measure import extra_memory
 name, features, root = sys.argv[1:]
-dataset = gml.datasets.load_tu(name, features, root=root or None)
+dataset = gml.datasets.load_tu(name, features, root=root or None, edges=False, min_nodes=2)
 graphs = gml.as_graphs(dataset.graphs)
 start = time.perf_counter()
 memory = extra_memory(lambda: gml.SGML(random_state=0).fit(graphs, dataset.y))
