@@ -22,7 +22,8 @@ def loaded(rng, monkeypatch):
     pairs, y = zoo(rng, 20)
     asked = []
 
-    def load_tu(name, features, root):
+    def load_tu(name, features, root, *, edges, min_nodes):
+        assert (edges, min_nodes) == (False, 2)  # as the paper reads them
         asked.append((name, features))
         return GraphDataset(as_pyg(pairs), y, name)
 
