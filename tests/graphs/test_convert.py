@@ -120,7 +120,7 @@ def test_names_that_no_graph_has():
         ([(np.full((2, 2), np.nan), None)], "not finite"),
         ([np.zeros(3)], "graph 0 is a ndarray"),
         ([EDGE, EDGE], r"or \(adjacency, None\) without features"),
-        ([nx.path_graph(2), "x"], "graph 1 is a str"),
+        ([nx.path_graph(2), "x"], "graph 1 is a str: .* from_smiles reads SMILES"),
     ],
 )
 def test_bad_graphs_get_one_clear_error(graphs, words):

@@ -157,6 +157,7 @@ def _read(graph: Any, name: str, names: Names) -> RawGraph:
     if kind == "hetero":
         raise ValueError(f"{name}: {_HETERO}")
     hint = ", or (adjacency, None) without features" if getattr(graph, "ndim", 0) == 2 else ""
+    hint = "; from_smiles reads SMILES" if isinstance(graph, str) else hint
     kinds = "torch_geometric Data, networkx.Graph or (adjacency, features)"
     raise ValueError(f"{name} is a {type(graph).__name__}: expected {kinds}{hint}")
 
