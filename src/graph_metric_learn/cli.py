@@ -16,7 +16,7 @@ from . import __version__
 from .experiments.settings import CLASSIFIERS, PARTS, PRESETS
 
 _SOURCE = (
-    "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .pt or .safetensors files, "
+    "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .json, .pt or .safetensors files, "
     "one graph each, or a .csv or .csv.gz with a column of SMILES"
 )
 # Options of `fit --metric sgml`, with the defaults of SGML in brackets.

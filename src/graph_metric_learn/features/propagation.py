@@ -53,21 +53,18 @@ def _mixed(graphs: Graphs, depth: int, propagation: str, first: int) -> np.ndarr
     root = np.ones(len(graphs.x)) if propagation == "sum" else 1.0 / np.sqrt(degrees + 1.0)
     result = np.empty((int(depth) + 1 - int(first), *graphs.x.shape), dtype=np.float32)
     room = np.empty((2, graphs.sizes.max(initial=0), graphs.x.shape[1]))
-    if weights is None:
-        edges = graphs.adjacency
-        _mix(graphs.offsets, edges.indptr, edges.indices, root, graphs.x, int(depth), room, result)
-    else:
-        arrays = weights.indptr, weights.indices, weights.data
-        _mix_weighted(graphs.offsets, *arrays, root, graphs.x, int(depth), room, result)
+    edges = graphs.adjacency if weights is None else weights
+    values = np.zeros(0) if weights is None else weights.data
+    _mix(graphs.offsets, edges.indptr, edges.indices, values, root, graphs.x, int(depth), room, result)
     return result
 
 
 @njit(cache=True)
-def _mix(graphs, starts, neighbours, root, x, depth, room, result):
+def _mix(graphs, starts, neighbours, weights, root, x, depth, room, result):
     """Powers of diag(root) (A + I) diag(root) times x, graph by graph, so that all hops of a graph stay in the cache.
 
-    Graph g has the nodes graphs[g] … graphs[g + 1], node i the neighbours starts[i] … starts[i + 1]. The last powers
-    are kept, as many as `result` has place for.
+    Graph g has the nodes graphs[g] … graphs[g + 1], node i the neighbours starts[i] … starts[i + 1], with a weight
+    each unless `weights` is empty. The last powers are kept, as many as `result` has place for.
     """
     before, after = room[0], room[1]
     q, skipped = x.shape[1], depth + 1 - len(result)
@@ -83,36 +80,9 @@ def _mix(graphs, starts, neighbours, root, x, depth, room, result):
                         after[i - begin, c] = root[i] * before[i - begin, c]
                     for e in range(starts[i], starts[i + 1]):
                         j = neighbours[e]
+                        factor = weights[e] * root[j] if len(weights) > 0 else root[j]
                         for c in range(q):
-                            after[i - begin, c] += root[j] * before[j - begin, c]
-                    for c in range(q):
-                        after[i - begin, c] *= root[i]
-                before, after = after, before
-            if hop >= skipped:
-                for i in range(begin, end):
-                    for c in range(q):
-                        result[hop - skipped, i, c] = before[i - begin, c]
-
-
-@njit(cache=True)
-def _mix_weighted(graphs, starts, neighbours, weights, root, x, depth, room, result):
-    """As `_mix`, with a weight of each edge; apart from it, so that graphs without weights pay nothing."""
-    before, after = room[0], room[1]
-    q, skipped = x.shape[1], depth + 1 - len(result)
-    for g in range(len(graphs) - 1):
-        begin, end = graphs[g], graphs[g + 1]
-        for i in range(begin, end):
-            for c in range(q):
-                before[i - begin, c] = x[i, c]
-        for hop in range(depth + 1):
-            if hop > 0:
-                for i in range(begin, end):
-                    for c in range(q):
-                        after[i - begin, c] = root[i] * before[i - begin, c]
-                    for e in range(starts[i], starts[i + 1]):
-                        j = neighbours[e]
-                        for c in range(q):
-                            after[i - begin, c] += weights[e] * root[j] * before[j - begin, c]
+                            after[i - begin, c] += factor * before[j - begin, c]
                     for c in range(q):
                         after[i - begin, c] *= root[i]
                 before, after = after, before

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .._core.compiled import parallel, prange
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
-from .structure import UNEVEN
+from .structure import UNEVEN, find
 
 _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -74,18 +73,6 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-@njit(cache=True, inline="always")
-def _find(neighbors, low, high, wanted):
-    """Where `wanted` stands, or would stand, in neighbors[low:high], by halving."""
-    while low < high:
-        middle = (low + high) // 2
-        if neighbors[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @parallel
 def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
     """Sums over closed walks of two and three steps at each node, of probabilities and of products of roots.
@@ -96,7 +83,7 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
         i = np.int64(node)
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]
-            back = _find(neighbors, starts[j], starts[j + 1], i)
+            back = find(neighbors, starts[j], starts[j + 1], i)
             twice[i] += chance[a] * chance[back]  # neighbours are mutual
             own = starts[i + 1] - starts[i] <= starts[j + 1] - starts[j]
             short, long = (i, j) if own else (j, i)
@@ -108,8 +95,8 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
                     while low < last and neighbors[low] < k:
                         low += 1
                 else:
-                    low = _find(neighbors, low, last, k)
+                    low = find(neighbors, low, last, k)
                 if low < last and neighbors[low] == k:
                     from_i, from_j = (b, low) if own else (low, b)
                     triangles[i] += roots[a] * roots[from_j] * roots[from_i]
-                    thrice[i] += chance[a] * chance[from_j] * chance[_find(neighbors, starts[k], starts[k + 1], i)]
+                    thrice[i] += chance[a] * chance[from_j] * chance[find(neighbors, starts[k], starts[k + 1], i)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from .._core.compiled import parallel, prange
 from ..graphs.collection import Graphs
@@ -46,6 +47,18 @@ def local_structure(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
+@njit(cache=True, inline="always")
+def find(neighbors, low, high, wanted):
+    """Where `wanted` stands, or would stand, in the ascending neighbors[low:high], by halving."""
+    while low < high:
+        middle = (low + high) // 2
+        if neighbors[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @parallel
 def _count_triangles(starts, neighbors, chance, triangles, returns):
     """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of adjacent neighbours.
@@ -66,13 +79,7 @@ def _count_triangles(starts, neighbors, chance, triangles, returns):
                     while low < last and neighbors[low] < k:
                         low += 1
                 else:
-                    high = last
-                    while low < high:
-                        middle = (low + high) // 2
-                        if neighbors[middle] < k:
-                            low = middle + 1
-                        else:
-                            high = middle
+                    low = find(neighbors, low, last, k)
                 if low < last and neighbors[low] == k:
                     triangles[i] += 0.5
                     returns[i] += chance[j] * chance[k]
