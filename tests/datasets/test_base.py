@@ -68,6 +68,12 @@ def test_a_dataset_says_what_it_is(two_graphs):
     )
 
 
+def test_as_many_rows_as_graphs(two_graphs):
+    assert GraphDataset(two_graphs, np.array([0, 1]), "toy", rows=np.array([0, 4])).rows.tolist() == [0, 4]
+    with pytest.raises(ValueError, match=r"2 graphs and rows of shape \(1,\): give one row per graph"):
+        GraphDataset(two_graphs, np.array([0, 1]), "toy", rows=np.array([3]))
+
+
 def test_a_dataset_without_features_or_graphs_can_be_shown():
     edge = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
     assert "1.0 edges, no features)" in repr(GraphDataset([edge], np.array([0]), "bare"))

@@ -4,6 +4,7 @@ import torch
 from sklearn.datasets import load_digits as load_images
 
 from graph_metric_learn.datasets import load_digits
+from graph_metric_learn.graphs import as_graphs
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,10 @@ def test_positions_draw_the_digit_upright(digits):
     assert graph.pos.dtype == torch.float32
     np.testing.assert_array_equal(graph.pos[:, 0], graph.x[:, 1])
     np.testing.assert_array_equal(graph.pos[:, 1], -graph.x[:, 0])
+
+
+def test_places_for_drawing_are_not_called_unused(digits):
+    assert as_graphs(digits).unused == ()
 
 
 def test_a_higher_threshold_keeps_the_darker_pixels(digits):

@@ -38,6 +38,7 @@ def test_all_kinds_of_files(folder):
         assert one.x.tolist() == [[7, 1], [8, 2]]  # charge, mass
         assert one.edges.tolist() == EDGES.tolist()
     assert as_graphs(graphs[1:2]).labels.tolist() == [["C"], ["N"]]
+    assert [as_graphs([graph]).names[0] for graph in graphs] == names
 
 
 def test_classes_from_csv_in_its_order(folder):

@@ -36,6 +36,7 @@ def test_graphs_targets_and_names(file):
     assert (molecules.name, len(molecules), molecules.rows.tolist()) == ("table", 3, [0, 1, 2])
     assert "3 molecules, 2 classes, on average 3.7 atoms and 3.0 bonds" in repr(molecules)
     assert gml.as_graphs(molecules).y.tolist() == ["a", "b", "a"]
+    assert gml.as_graphs(molecules).names.tolist() == ["m1", "m2", "m3"]
 
 
 def test_without_a_target_and_names(file):

@@ -21,6 +21,7 @@ def test_a_folder_of_graph_files(graphml):
     names, graphs, y = load_source(str(graphml))
     assert names == ["path3", "path4"]
     assert [len(graph) for graph in graphs] == [3, 4]
+    assert [graph.name for graph in graphs] == names
     assert y is None
     names, _, y = load_source(str(graphml), labels=graphml / "y.csv")
     assert names == ["path4", "path3"]
@@ -36,6 +37,13 @@ def test_a_tu_dataset_by_folder_or_by_name(tmp_path):
         assert names == ["0", "1", "2"]
         assert y.tolist() == [4, -2, 4]
         assert graphs[0].x.tolist() == [[1, 7], [1, 7], [3, 7], [3, 7]]  # as in the file
+
+
+def test_graphs_of_tu_files_are_numbered_by_their_place_there(tmp_path):
+    write_folder(tmp_path, graph_indicator="1\n1\n1\n1\n3\n3\n4\n", graph_labels="4\n9\n-2\n4\n")
+    names, graphs, y = load_source(str(tmp_path / "TOY"))
+    assert (names, y.tolist()) == (["0", "2", "3"], [4, -2, 4])  # the second has no nodes
+    assert len(graphs) == 3
 
 
 def test_what_cannot_be_meant(tmp_path):

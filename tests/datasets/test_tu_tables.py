@@ -24,6 +24,7 @@ def test_classes_keep_their_numbers_and_lone_nodes_are_left_out_by_name(tmp_path
     every = load_tu("TOY", root=write_folder(tmp_path))
     assert every.y.tolist() == [4, -2, 4]
     assert every.dropped == 0
+    assert every.rows.tolist() == [0, 1, 2]
     assert every.graphs[2].num_nodes == 1
     assert every.graphs[2].edge_index.shape == (2, 0)
     dataset = load_tu("TOY", root=write_folder(tmp_path), min_nodes=2)

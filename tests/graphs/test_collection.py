@@ -39,12 +39,24 @@ def test_a_graph_may_be_chosen_several_times():
     assert (owner[tails] == owner[heads]).all()
 
 
+def test_names_go_with_their_graphs():
+    given = Graphs(np.array([1, 2, 1]), np.array([[1, 2], [2, 1]]), names=np.array(["one", "two", "lone"]))
+    assert given.names.tolist() == ["one", "two", "lone"]
+    assert given[[2, 0, 2]].names.tolist() == ["lone", "one", "lone"]
+    assert given[1:].names.tolist() == ["two", "lone"]
+    assert given[given.sizes == 1].without_edge_data().names.tolist() == ["one", "lone"]
+    assert given[1].names.tolist() == ["two"]
+    assert Graphs(np.array([1]), np.zeros((2, 0), int))[:1].names is None
+
+
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
         ({"labels": np.zeros(3, int)}, r"labels must have one row for each of the 3 nodes.* \[3\]"),
         ({"x": np.zeros((2, 1))}, r"x must have one row for each of the 3 nodes.* \[2, 1\]"),
         ({"y": np.zeros(3)}, "y has 3 entries for 2 graphs"),
+        ({"names": ["one"]}, "1 names for 2 graphs: give one name per graph"),
+        ({"names": ["one", 2]}, "the name of graph 1 is a int, expected a string"),
         ({"edges": np.zeros((4, 3), int)}, r"edges must have the shape \[2, E\], got \[4, 3\]"),
         ({"edges": np.array([[1], [3]])}, "edges must lie between 0 and 2, the last of the nodes"),
         ({"edges": np.array([[0, 1], [1, 0]])}, "edges must join nodes of the same graph"),

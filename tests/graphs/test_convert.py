@@ -59,6 +59,24 @@ def test_a_pyg_dataset(rng, tmp_path):
     same(as_graphs(Zoo()), as_graphs(pairs))
 
 
+def test_names_travel_from_every_source(tmp_path):
+    from torch_geometric.data import Batch, InMemoryDataset
+
+    edges = torch.from_numpy(EDGE)
+    data = [Data(edge_index=edges, num_nodes=2, name=name) for name in ("first", "second")]
+
+    class Named(InMemoryDataset):
+        def __init__(self):
+            super().__init__(None)
+            self.data, self.slices = self.collate(data)
+
+    path = nx.path_graph(2)
+    path.name = "second"
+    for graphs in (data, Batch.from_data_list(data), Named(), [data[0], path], as_graphs(data)):
+        assert as_graphs(graphs).names.tolist() == ["first", "second"]
+    assert as_graphs([*data, (EDGE, None)]).names is None  # not all have one
+
+
 def test_edges_become_simple_and_undirected():
     a = np.array([[5, 0, 0], [2, 0, 0], [0, 0, 0]])  # a weighted self-loop and one directed, weighted edge
     graphs = as_graphs([(a, np.zeros((3, 1)))], edges=False)

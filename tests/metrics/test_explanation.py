@@ -30,6 +30,17 @@ def test_a_drawing_shows_nodes_edges_and_matches(explained):
     np.testing.assert_allclose(placed.collections[1].get_offsets()[:, 1], [0.0, 0.5, 1.0])
 
 
+def test_names_stand_in_the_title_and_in_what_is_printed(explained):
+    assert explained.names is None
+    assert repr(explained) == "Explanation(distance 2 between graphs of 2 nodes and 3 nodes)"
+    named = replace(explained, graphs=replace(explained.graphs, names=["C$C$C", "N" * 100]))
+    assert named.names == ("C$C$C", "N" * 100)
+    assert repr(named) == f"Explanation(distance 2 between 'C$C$C' (2 nodes) and '{'N' * 100}' (3 nodes))"
+    title = named.plot().title
+    assert title.get_text() == f"C$C$C – {'N' * 39}…\ndistance 2"
+    assert not title.get_parse_math()  # a SMILES is no formula
+
+
 def test_edges_are_drawn_by_their_share(explained):
     ends = [np.array([[0], [1]]), np.array([[0, 2], [1, 1]])]
     shares = {"edge_ends": ends, "edge_source_share": np.array([0.5]), "edge_target_share": np.array([0.0, 0.9])}

@@ -1,10 +1,13 @@
+import json
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 import graph_metric_learn as gml
-from graph_zoo import as_pyg, zoo
+from graph_metric_learn.neighbors.base import joined_names
+from graph_zoo import as_networkx, as_pyg, zoo
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +75,42 @@ def test_classes_carried_by_the_graphs(data):
         clf.score(test)
     with pytest.raises(ValueError, match="n_neighbors=61, but there are 60 graphs"):
         clf.kneighbors(test, 61)
+
+
+def named(pairs, names):
+    graphs = as_networkx(pairs)
+    for graph, name in zip(graphs, names, strict=True):
+        graph.name = name
+    return graphs
+
+
+@pytest.mark.parametrize("kind", ["knn", "svc", "regressor"])
+def test_names_of_reference_graphs_are_kept_and_saved(data, kind, tmp_path):
+    train, y = data[:2]
+    graphs = named(train, [f"graph é{i}" for i in range(40)])
+    model = {
+        "knn": lambda: gml.GraphKNNClassifier(sgml(), n_neighbors=3).fit(graphs, y),
+        "svc": lambda: gml.GraphSVC(sgml()).fit(graphs, y),
+        "regressor": lambda: gml.GraphKNNRegressor(sgml().fit(train, y)).fit(graphs, y * 2.5),
+    }[kind]()
+    again = gml.load(model.save(tmp_path / "model"))
+    for fitted in (model, again):
+        assert fitted.names_.tolist() == [f"graph é{i}" for i in range(40)]
+    if kind != "svc":
+        _, indices = again.kneighbors(graphs[:2], 1)
+        assert again.names_[indices].tolist() == [["graph é0"], ["graph é1"]]
+    without = model.fit(train, y)
+    assert without.names_ is None
+    assert gml.load(without.save(tmp_path / "without")).names_ is None
+    assert "names" not in json.loads((tmp_path / "without" / "model.json").read_text())["config"]
+
+
+def test_joined_names():
+    few, more = np.array(["a", "b"], dtype=object), np.array(["c"], dtype=object)
+    assert joined_names(few, 2, more, 1).tolist() == ["a", "b", "c"]
+    assert joined_names(few, 2, None, 2).tolist() == ["a", "b", "2", "3"]
+    assert joined_names(None, 3, more, 1).tolist() == ["0", "1", "2", "c"]
+    assert joined_names(None, 3, None, 1) is None
 
 
 def test_unfitted(data):

@@ -54,6 +54,18 @@ def test_neighbours_among_themselves(data):
     assert (distances > 0).all()
 
 
+def test_added_graphs_bring_their_names(data):
+    train, y, test, y_test = data
+    clf = gml.GraphKNNClassifier(sgml()).fit(train, y)
+    (graph,) = as_networkx(test[:1])
+    graph.name = "the new one"
+    clf.add([graph], y_test[:1])
+    assert clf.names_.tolist() == [str(i) for i in range(40)] + ["the new one"]
+    assert clf.names_[clf.kneighbors(test[:1], 1)[1]].tolist() == [["the new one"]]
+    clf.add(test[1:3], y_test[1:3])
+    assert clf.names_.tolist()[40:] == ["the new one", "41", "42"]
+
+
 def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch):
     train, y, test, y_test = data
     metric = sgml().fit(train, y)

@@ -29,6 +29,8 @@ class GraphDataset:
         What the dataset is called.
     dropped : int
         How many graphs of the source were left out because they have too few nodes.
+    rows : ndarray [G] or None
+        The place of each graph in the source, from 0: all of them, unless some were left out. None where unknown.
 
     Examples
     --------
@@ -43,11 +45,16 @@ class GraphDataset:
     y: np.ndarray
     name: str
     dropped: int = 0
+    rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if np.shape(self.y) != (len(self.graphs),):
             raise ValueError(
                 f"{len(self.graphs)} graphs and labels of shape {np.shape(self.y)}: give one label per graph"
+            )
+        if self.rows is not None and np.shape(self.rows) != (len(self.graphs),):
+            raise ValueError(
+                f"{len(self.graphs)} graphs and rows of shape {np.shape(self.rows)}: give one row per graph"
             )
 
     def __len__(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..graphs.sources.pyg import DRAWING
 from .base import GraphDataset, build_graphs
 
 SIDE = 8  # the images are 8 x 8 pixels
@@ -25,7 +26,7 @@ def load_digits(threshold: float = 0.1) -> GraphDataset:
     GraphDataset
         1797 graphs, in scikit-learn's order. `Data.x` float32 [n, 3] holds (row, column, intensity): row and column
         run from −1 (top, left) to 1, intensity from 0 to 1. `Data.pos` [n, 2] places the nodes for drawing
-        (x to the right, y upwards). `Data.y` is the digit.
+        (x to the right, y upwards), and `Data.drawing` says that it is for drawing only. `Data.y` is the digit.
 
     Examples
     --------
@@ -54,7 +55,10 @@ def load_digits(threshold: float = 0.1) -> GraphDataset:
     number = np.cumsum(ink, axis=1) - 1  # of the pixel's node within its graph [G, 64]
     edge_index = number[graph, touching[:, pair]]
     y = digits.astype(np.int64)
-    return GraphDataset(build_graphs(sizes, edge_index, joined.sum(axis=1), y, x=x, pos=pos), y, "digits")
+    graphs = build_graphs(sizes, edge_index, joined.sum(axis=1), y, x=x, pos=pos)
+    for each in graphs:
+        each[DRAWING] = "pos"  # the same places as in x
+    return GraphDataset(graphs, y, "digits")
 
 
 def _touching_pixels() -> np.ndarray:

@@ -45,7 +45,8 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     names : list of str
         File names without their extension, sorted, or in the order of the CSV.
     graphs : list of networkx.Graph or torch_geometric.data.Data
-        Attributes of nodes and edges bear the names under which `as_graphs` looks for them.
+        Attributes of nodes and edges bear the names under which `as_graphs` looks for them. Each graph is called by
+        the name of its file, in `graph.name`.
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
     """
@@ -96,6 +97,7 @@ def _read_all(paths: Iterable[Path]) -> list[Any]:
     first: dict[str, tuple[Path, list[str]]] = {}
     for path in paths:
         graph = _read(path)
+        graph.name = path.stem
         graphs.append(graph)
         if path.suffix.lower() not in (".graphml", ".json"):
             continue

@@ -33,8 +33,9 @@ def load_source(
     Parameters
     ----------
     source : str
-        The name of a TU dataset; a folder: of TU files (then the graphs are named "0", "1", …), or of graph files as
-        `load_folder` takes them; or a CSV of molecules, `.csv` or `.csv.gz`, as `load_smiles` takes it.
+        The name of a TU dataset; a folder: of TU files, or of graph files as `load_folder` takes them; or a CSV of
+        molecules, `.csv` or `.csv.gz`, as `load_smiles` takes it. Graphs of TU files are named "0", "1", … by their
+        place in the files, where those without nodes count, too.
     root : path, optional
         Folder that holds NAME.zip or NAME/ of a TU dataset.
     labels : path, optional
@@ -61,7 +62,8 @@ def load_source(
         dataset = load_tu(folder.resolve().name, features=None, root=folder.resolve().parent)
     else:
         dataset = load_tu(source, features=None, root=root)
-    return [str(i) for i in range(len(dataset))], dataset.graphs, dataset.y
+    rows = range(len(dataset)) if dataset.rows is None else dataset.rows
+    return [str(row) for row in rows], dataset.graphs, dataset.y
 
 
 def _load_csv(source: str, columns: Columns) -> tuple[list[str], list[Any], np.ndarray | None]:

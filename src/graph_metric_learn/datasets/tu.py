@@ -126,7 +126,7 @@ def load_tu(
     if tables.edge_attributes is not None:
         edge_arrays["edge_attr"] = _as_floats(tables.edge_attributes)
     graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, **arrays)
-    return GraphDataset(graphs, tables.y, name, tables.dropped)
+    return GraphDataset(graphs, tables.y, name, tables.dropped, tables.rows)
 
 
 def _narrow(labels: np.ndarray) -> np.ndarray:

@@ -36,6 +36,8 @@ class Tables:
         Node attributes.
     y : ndarray [G]
         Classes.
+    rows : ndarray [G]
+        Line of each graph in the file of classes, from 0.
     dropped : int
         How many graphs have too few nodes.
     """
@@ -50,6 +52,7 @@ class Tables:
     labels: np.ndarray | None
     attributes: np.ndarray | None
     y: np.ndarray
+    rows: np.ndarray
     dropped: int
 
 
@@ -114,6 +117,7 @@ def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "a
         labels=None if labels is None else labels[order],
         attributes=None if attributes is None else attributes[order],
         y=y[kept],
+        rows=np.flatnonzero(kept),
         dropped=int(np.sum(~kept)),
     )
 

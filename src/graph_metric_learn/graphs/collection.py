@@ -34,6 +34,8 @@ class Graphs:
         Labels, vectors, weights and directions of edges; None where they carry nothing.
     unused : tuple of str
         What the graphs came with that was not read, in words.
+    names : ndarray of str [G] or None
+        What each graph is called; several may have the same name. Any sequence of strings is taken.
     """
 
     sizes: np.ndarray
@@ -43,6 +45,7 @@ class Graphs:
     y: np.ndarray | None = None
     edge_data: EdgeData | None = None
     unused: tuple[str, ...] = ()
+    names: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         nodes = int(self.sizes.sum())
@@ -62,6 +65,18 @@ class Graphs:
             raise ValueError(f"y has {len(self.y)} entries for {len(self.sizes)} graphs")
         if self.edge_data is not None:
             self.edge_data.check(self.sizes)
+        if self.names is not None:
+            object.__setattr__(self, "names", self._checked_names(self.names))
+
+    def _checked_names(self, names: Any) -> np.ndarray:
+        """Names as an array of str objects: one long name must not widen all others."""
+        given = [str(name) if isinstance(name, str) else name for name in names]
+        if len(given) != len(self):
+            raise ValueError(f"{len(given)} names for {len(self)} graphs: give one name per graph")
+        for i, name in enumerate(given):
+            if not isinstance(name, str):
+                raise ValueError(f"the name of graph {i} is a {type(name).__name__}, expected a string")  # noqa: TRY004
+        return np.array(given, dtype=object)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -123,6 +138,7 @@ class Graphs:
             None if self.y is None else self.y[which],
             None if self.edge_data is None else self.edge_data.part(which, self.sizes),
             self.unused,
+            None if self.names is None else self.names[which],
         )
 
     def without_edge_data(self) -> Graphs:

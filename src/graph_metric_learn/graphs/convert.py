@@ -42,7 +42,8 @@ def as_graphs(
     graphs : list of graphs, GraphDataset, PyG dataset or Batch
         Each graph a `torch_geometric.data.Data`; a `networkx.Graph` of any kind (any hashable nodes); or a pair
         (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None. The
-        class of a graph is read from `Data.y` or, for NetworkX, from `graph.graph["y"]`.
+        class of a graph is read from `Data.y` or, for NetworkX, from `graph.graph["y"]`; what it is called from
+        `Data.name`, else `Data.smiles`, or from `graph.name`. The collection has names if all graphs have one.
     attribute : str
         Name of the node features: an attribute of `Data`, or of NetworkX nodes (vectors or numbers).
     label : str, optional
@@ -107,7 +108,10 @@ def as_graphs(
             stacklevel=2,
         )
     unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
-    return Graphs(sizes, combined.edges, x, labels, y, combined.data, unused)
+    titles = [one.title for one in raw]
+    return Graphs(
+        sizes, combined.edges, x, labels, y, combined.data, unused, None if None in titles else np.array(titles, object)
+    )
 
 
 def _as_list(graphs: Any) -> list[Any]:

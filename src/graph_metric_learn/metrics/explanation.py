@@ -9,8 +9,10 @@ import numpy as np
 
 from ..graphs import Graphs
 
+_LONGEST_NAME = 40  # letters of a name that a title shows
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """A distance taken apart.
 
@@ -24,7 +26,7 @@ class Explanation:
     source_share, target_share : ndarray [n], [m]
         Each node's share of the squared distance; adds up to 1 (all 0 for a distance of 0).
     graphs : Graphs
-        The two graphs.
+        The two graphs, with their names if both have one.
     edge_ends : list of two ndarrays [2, e], optional
         The edges of each graph that are compared as such, by the places of their nodes.
     edge_source_share, edge_target_share : ndarray [e], optional
@@ -39,6 +41,18 @@ class Explanation:
     edge_ends: list[np.ndarray] | None = None
     edge_source_share: np.ndarray | None = None
     edge_target_share: np.ndarray | None = None
+
+    @property
+    def names(self) -> tuple[str, str] | None:
+        """What the two graphs are called, if both have a name."""
+        return None if self.graphs.names is None else (self.graphs.names[0], self.graphs.names[1])
+
+    def __repr__(self) -> str:
+        sizes = [f"{n} node{'s' * (n != 1)}" for n in self.plan.shape]
+        if self.names is None:
+            return f"Explanation(distance {self.distance:.3g} between graphs of {sizes[0]} and {sizes[1]})"
+        sides = [f"{name!r} ({size})" for name, size in zip(self.names, sizes, strict=True)]
+        return f"Explanation(distance {self.distance:.3g} between {sides[0]} and {sides[1]})"
 
     def matches(self, k: int = 10) -> list[tuple[int, int, float]]:
         """The k heaviest matches: (node of the first, node of the second, mass); nodes by their place in the graph."""
@@ -61,7 +75,8 @@ class Explanation:
         Returns
         -------
         matplotlib Axes
-            Nodes are coloured by their share of the distance; edges that have one are red and thick.
+            Nodes are coloured by their share of the distance; edges that have one are red and thick. The title has
+            the distance and, if both graphs have a name, their names.
         """
         if ax is None:
             from matplotlib.figure import Figure
@@ -87,7 +102,10 @@ class Explanation:
                 part = edge_shares[side].get((int(a), int(b)), 0.0) / top
                 ax.plot(*here[[a, b]].T, color=(0.2 + 0.7 * part, 0.2, 0.2), linewidth=1.0 + 3.0 * part, zorder=2)
             ax.scatter(*here.T, c=share, cmap="YlOrRd", vmin=0, vmax=top, s=60, edgecolors="0.2", zorder=3)
-        ax.set_title(f"distance {self.distance:.3g}")
+        title = f"distance {self.distance:.3g}"
+        if self.names is not None:
+            title = "\n".join([" – ".join(map(_shortened, self.names)), title])
+        ax.set_title(title, parse_math=False)  # a SMILES may hold dollar signs
         ax.set_aspect("equal")
         ax.axis("off")
         return ax
@@ -101,6 +119,14 @@ class Explanation:
                 place = (min(a, b), max(a, b))
                 found[place] = found.get(place, 0.0) + part
         return found
+
+
+def _shortened(name: str) -> str:
+    """
+    >>> _shortened("aspirin"), _shortened("C" * 100)[-3:], len(_shortened("C" * 100))
+    ('aspirin', 'CC…', 40)
+    """
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _layout(graphs: Graphs, side: int) -> np.ndarray:

@@ -34,12 +34,15 @@ class MetricPredictor(BaseEstimator):
         The reference graphs.
     y_ : ndarray [R]
         Their labels.
+    names_ : ndarray of str [R] or None
+        Their names, where the graphs have some (see :func:`as_graphs`).
     """
 
     metric: Any
     metric_: BaseGraphMetric
     embedded_: Embedded
     y_: np.ndarray
+    names_: np.ndarray | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -67,8 +70,10 @@ class MetricPredictor(BaseEstimator):
         self.metric_ = unfrozen(clone(chosen).fit(graphs, y))
 
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
-        self.embedded_ = self.metric_.embed(graphs)
+        given = self.metric_.read(graphs)
+        self.embedded_ = self.metric_.embed(given)
         self.y_ = y
+        self.names_ = given.names
 
     def _distances(self, embedded: Embedded, others: Embedded | None = None) -> np.ndarray:
         """Distances of embedded graphs [N, N], or to others [N, M], computed where the metric says."""
@@ -88,6 +93,8 @@ class MetricPredictor(BaseEstimator):
         params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
         config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
         config |= {"y": self.y_.tolist(), "embedded": self.embedded_.kind}
+        if self.names_ is not None:
+            config["names"] = self.names_.tolist()
         tensors = {f"metric.{name}": value for name, value in tensors.items()}
         return config, tensors | {f"reference.{name}": value for name, value in self.embedded_.arrays().items()}
 
@@ -109,6 +116,7 @@ class MetricPredictor(BaseEstimator):
         kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
         loaded.embedded_ = EMBEDDED[kind].from_arrays(strip_prefix(tensors, "reference."))
         loaded.y_ = np.array(config["y"])
+        loaded.names_ = None if config.get("names") is None else np.array(config["names"], dtype=object)
         loaded._complete()
         return loaded
 
@@ -139,6 +147,18 @@ def labelled_graphs(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarra
     chosen = unfrozen(metric)
     given = chosen.read(graphs) if isinstance(chosen, BaseGraphMetric) else as_graphs(graphs)
     return given, check_classes(given, y)
+
+
+def joined_names(names: np.ndarray | None, count: int, more: np.ndarray | None, added: int) -> np.ndarray | None:
+    """Names of `count` graphs and of those added to them; graphs without names are called by their row.
+
+    >>> joined_names(None, 2, np.array(["water"], dtype=object), 1)
+    array(['0', '1', 'water'], dtype=object)
+    """
+    if names is None and more is None:
+        return None
+    rows = np.array([str(row) for row in range(count + added)], dtype=object)
+    return np.concatenate([rows[:count] if names is None else names, rows[count:] if more is None else more])
 
 
 def unfrozen(metric: Any) -> Any:

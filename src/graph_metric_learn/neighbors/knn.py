@@ -16,7 +16,7 @@ from ..objectives.classes import Classes
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
-from .base import ClassesFromGraphs, MetricPredictor, is_fitted, labelled_graphs, unfrozen
+from .base import ClassesFromGraphs, MetricPredictor, is_fitted, joined_names, labelled_graphs, unfrozen
 
 VOTES = ("uniform", "distance")
 _CHOSEN_ON = 2000  # reference graphs that n_neighbors="auto" looks at, at most
@@ -61,6 +61,7 @@ class _Neighbors(MetricPredictor):
             raise ValueError("labels must be finite, without NaN")
         if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
             raise ValueError(f"labels of type {y.dtype}, those of the reference graphs are {self.y_.dtype}")
+        self.names_ = joined_names(self.names_, len(self.embedded_), given.names, len(more))
         self.embedded_ = Embedded.concatenate([self.embedded_, more])
         self.y_ = np.concatenate([self.y_, y])
         self._complete()
@@ -69,7 +70,18 @@ class _Neighbors(MetricPredictor):
     def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the nearest reference graphs [N, k], nearest first.
 
-        Without graphs, for each reference graph among the others.
+        Without graphs, for each reference graph among the others. Where the reference graphs have names,
+        `names_[indices]` are those of the neighbours.
+
+        >>> import networkx as nx
+        >>> from graph_metric_learn import SGML, GraphKNNClassifier
+        >>> graphs = [nx.path_graph(n) for n in (3, 4, 5)] + [nx.complete_graph(n) for n in (3, 4, 5)]
+        >>> for i, graph in enumerate(graphs):
+        ...     graph.name = "path 3,path 4,path 5,triangle,K4,K5".split(",")[i]
+        >>> clf = GraphKNNClassifier(SGML(random_state=0), n_neighbors=1).fit(graphs, [0, 0, 0, 1, 1, 1])
+        >>> _, indices = clf.kneighbors([nx.complete_graph(4)])
+        >>> clf.names_[indices]
+        array([['K4']], dtype=object)
         """
         check_is_fitted(self, "embedded_")
         k = self._k if n_neighbors is None else n_neighbors
@@ -147,6 +159,8 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         Class labels.
     embedded_ : Curves or Vectors
         The reference graphs.
+    names_ : ndarray of str or None
+        Their names, where they have some.
 
     Examples
     --------

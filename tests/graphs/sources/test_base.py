@@ -3,7 +3,14 @@ import pytest
 import torch
 from scipy import sparse
 
-from graph_metric_learn.graphs.sources.base import Names, as_numpy, checked_rows, checked_weights, labels_and_vectors
+from graph_metric_learn.graphs.sources.base import (
+    Names,
+    as_numpy,
+    checked_rows,
+    checked_weights,
+    first_text,
+    labels_and_vectors,
+)
 
 
 def test_names_of_node_labels():
@@ -29,6 +36,12 @@ def test_arrays_of_any_kind(given):
 def test_nothing_stays_nothing():
     assert as_numpy(None) is None
     assert checked_rows(None, 3, "graph 0", "edge_attr") is None
+
+
+def test_the_first_text_that_says_something():
+    assert first_text(None, "  ", 3, "one", "two") == "one"
+    assert type(first_text(np.str_("one"))) is str
+    assert first_text(np.zeros(2), ["one"]) is first_text() is None
 
 
 def test_vectors_of_whole_numbers_are_labels_if_there_are_no_others():

@@ -143,6 +143,15 @@ def test_names_of_pyg_are_found():
             np.testing.assert_array_equal(getattr(found, part), getattr(wanted, part))
 
 
+def test_names():
+    square, unnamed = nx.cycle_graph(4), nx.path_graph(2)
+    square.name = "square"
+    assert as_graphs([square, nx.petersen_graph()]).names.tolist() == ["square", "Petersen Graph"]
+    assert as_graphs([square, unnamed]).names is None
+    unnamed.graph["name"] = 7  # not a text
+    assert as_graphs([square, unnamed]).names is None
+
+
 def test_what_nobody_named_is_listed():
     graph = nx.path_graph(2)
     graph.nodes[0].update(element="C", x=[1.0])

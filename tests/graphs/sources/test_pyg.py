@@ -220,6 +220,25 @@ def test_what_nobody_named_is_listed():
     given = path(
         x=torch.zeros(3, 1), pos=torch.zeros(3, 2), node_type=torch.arange(3), name="path", edge_length=torch.rand(4)
     )
-    assert as_graphs([given]).unused == ("node attribute 'node_type'", "edge attribute 'edge_length'")
-    assert as_graphs([given], edges=False).unused == ("node attribute 'node_type'",)
-    assert as_graphs([given], label="node_type", edge_attribute="edge_length", directed=True).unused == ()
+    nodes = ("node attribute 'pos'", "node attribute 'node_type'")
+    assert as_graphs([given]).unused == (*nodes, "edge attribute 'edge_length'")
+    assert as_graphs([given], edges=False).unused == nodes
+    options = {"label": "node_type", "edge_attribute": "edge_length", "directed": True}
+    assert as_graphs([given], **options).unused == nodes[:1]
+    assert as_graphs([given], attribute="pos", **options).unused == ("node attribute 'x'",)
+
+
+def test_places_that_are_for_drawing_only_are_not_listed():
+    marked = path(x=torch.zeros(3, 1), pos=torch.zeros(3, 2), drawing="pos", node_type=torch.arange(3))
+    for graphs in ([marked], Batch.from_data_list([marked, marked])):
+        assert as_graphs(graphs).unused == ("node attribute 'node_type'",)
+    assert as_graphs([marked], attribute="pos").x.shape == (3, 2)
+    other = path(pos=torch.zeros(3, 2), drawing=["pos"])  # not a name
+    assert as_graphs([other]).unused == ("node attribute 'pos'",)
+
+
+def test_names_and_else_smiles():
+    assert as_graphs([path(name="a", smiles="C"), path(smiles="CC")]).names.tolist() == ["a", "CC"]
+    assert as_graphs([path(name="", smiles="C")]).names.tolist() == ["C"]
+    for unnamed in (path(), path(name=torch.zeros(1)), path(name=" ")):
+        assert as_graphs([path(name="a"), unnamed]).names is None

@@ -111,6 +111,16 @@ def test_names_travel():
     graphs = from_smiles(["OCC", "C"], names=["ethanol", 7])
     assert [graph.name for graph in graphs] == graphs.names == ["ethanol", "7"]
     assert graphs.smiles == ["OCC", "C"]
+    assert from_smiles(["OCC", "C", "N"], names=[None, " ", float("nan")]).names == ["OCC", "C", "N"]
+    assert gml.as_graphs(graphs).names.tolist() == ["ethanol", "7"]
+    assert gml.as_graphs(from_smiles(["OCC", "C"])).names.tolist() == ["OCC", "C"]
+    with pytest.warns(UserWarning, match="1 of 3 rows left out"):
+        rest = from_smiles(["OCC", "C1CC", "C"], names=["ethanol", "bad", "methane"], on_error="skip")
+    assert gml.as_graphs(rest).names.tolist() == ["ethanol", "methane"]
+    classifier = gml.GraphKNNClassifier(gml.SGML(n_epochs=1, edges=False), n_neighbors=1).fit(rest, [0, 1])
+    assert classifier.names_.tolist() == ["ethanol", "methane"]
+    why = classifier.metric_.explain(*rest)
+    assert repr(why).endswith("between 'ethanol' (3 nodes) and 'methane' (1 node))")
     with pytest.raises(ValueError, match="2 molecules and 1 names"):
         from_smiles(["CCO", "C"], names=["ethanol"])
 

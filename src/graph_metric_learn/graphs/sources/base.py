@@ -50,6 +50,8 @@ class RawGraph(NamedTuple):
         Whether an edge stands for both orientations, or for one, or the source does not say.
     unused : tuple of str
         What the graph carries beside all this, in words.
+    title : str or None
+        What the graph is called, if it says so.
     """
 
     n: int
@@ -62,6 +64,7 @@ class RawGraph(NamedTuple):
     edge_weights: Any = None
     orientation: str = "unknown"
     unused: tuple[str, ...] = ()
+    title: str | None = None
 
 
 def as_numpy(array: Any) -> Any:
@@ -71,6 +74,15 @@ def as_numpy(array: Any) -> Any:
     if hasattr(array, "detach"):
         array = array.detach().cpu().numpy()
     return array.toarray() if sparse.issparse(array) else np.asarray(array)
+
+
+def first_text(*values: Any) -> str | None:
+    """The first of the values that is a text with something in it.
+
+    >>> first_text(None, "", 7, "benzene", "c1ccccc1")
+    'benzene'
+    """
+    return next((str(value) for value in values if isinstance(value, str) and value.strip()), None)
 
 
 def labels_and_vectors(labels: Any, vectors: Any) -> tuple[Any, Any]:

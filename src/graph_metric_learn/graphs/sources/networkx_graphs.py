@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_weights, labels_and_vectors
+from .base import Names, RawGraph, as_numpy, checked_weights, first_text, labels_and_vectors
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
-    """One `networkx.Graph`; the class is read from `graph.graph["y"]`."""
+    """One `networkx.Graph`; its class is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     ends = [(place[u], place[v]) for u, v in graph.edges()]
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2).T
@@ -23,6 +23,7 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
         x=x,
         labels=found[0] if found else None,
         y=graph.graph.get("y"),
+        title=first_text(graph.graph.get("name")),
         orientation="directed" if graph.is_directed() else "undirected",
         unused=tuple(f"node attribute {key!r}" for key in _keys(graph.nodes(data=True)) if key not in used),
     )

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights, labels_and_vectors
+from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights, first_text, labels_and_vectors
 
-# Neither features nor labels: the edges themselves, the target, what batches keep, and where to draw the nodes.
-_OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr", "pos"}
+# Neither features nor labels: the edges themselves, the target, and what batches keep.
+_OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
+DRAWING = "drawing"  # the attribute of `Data` that names the one that only says where to draw the nodes
 
 
 def read_data(data: Any, name: str, names: Names) -> RawGraph:
-    """One `torch_geometric.data.Data`."""
+    """One `torch_geometric.data.Data`; what it is called is read from `Data.name`, else from `Data.smiles`."""
     stored = data.to_dict()
     x = as_numpy(stored.get(names.attribute))
     found = [stored[key] for key in names.labels if stored.get(key) is not None]
@@ -29,6 +30,7 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
         x=x,
         labels=as_numpy(found[0]) if found else None,
         y=y.item() if y is not None and y.size == 1 else None,
+        title=first_text(stored.get("name"), stored.get("smiles")),
     )
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
@@ -67,9 +69,10 @@ def _unused(stored: dict[str, Any], raw: RawGraph, names: Names) -> Iterator[str
     """What nodes and edges carry and nobody named, in words."""
     used = {names.attribute, *names.labels, names.edge_label or "edge_type", names.edge_attribute or "edge_attr"}
     used |= {"edge_weight", "weight"} if names.edge_weight in ("weight", None) else {names.edge_weight}
+    passed_over = {*_OTHER, *used, first_text(stored.get(DRAWING))}
     count = raw.edges.shape[1]
     for key, value in stored.items():
-        if key not in _OTHER and key not in used and getattr(value, "ndim", 0) in (1, 2):
+        if key not in passed_over and getattr(value, "ndim", 0) in (1, 2):
             if len(value) == count and (count != raw.n or "edge" in key):
                 if names.edges:
                     yield f"edge attribute {key!r}"

@@ -68,7 +68,8 @@ def from_smiles(
         Hydrogens are nodes only where the molecule has them as atoms: in a SMILES hardly ever, in a `Mol` after
         `Chem.AddHs`. Salts and other molecules of several parts are one graph, single atoms are graphs with one node.
     names : sequence of str, optional
-        A name for each row; by default its SMILES.
+        A name for each row; by default its SMILES, also where a name is missing. Predictors keep the names of their
+        reference graphs (`names_`), explanations show them.
     labels : sequence of str
         Which node labels atoms get, in this order: "element" (atomic number), "charge" (formal charge), "aromatic",
         "ring" (both 0 or 1) and "hydrogens" (those that are not nodes).
@@ -147,7 +148,9 @@ def read_molecules(
                 raise ValueError(f"{where}{quoted(row)} {bad[i]} (on_error='skip' leaves such rows out)")
     if bad:
         _warn_skipped(bad, rows, places, "" if source is None else f"{source}: ")
-    titles = texts if names is None else [str(names[i]) for i in kept]
+    titles = texts
+    if names is not None:
+        titles = [text if _is_missing(names[i]) else str(names[i]) for i, text in zip(kept, texts, strict=True)]
     return Molecules(flat.graphs(titles, texts), np.array(kept, dtype=np.int64))
 
 
@@ -166,7 +169,7 @@ def parse(row: Any) -> Any:
         molecule = chem.MolFromSmiles(row) if row.strip() else None
         if molecule is None:
             raise ValueError(_why_not(row, chem))
-    elif row is None or (isinstance(row, float) and row != row) or type(row).__name__ == "NAType":  # of pandas
+    elif _is_missing(row):
         raise ValueError("has no SMILES")
     else:
         raise ValueError(f"is a {type(row).__name__}, expected a SMILES string or an RDKit molecule")
@@ -243,6 +246,13 @@ class _FlatMolecules:
             )
             for g, n in enumerate(self.sizes)
         ]
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell of a table is empty: no text in it, None, NaN or the NA of pandas."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
 
 
 def _knows_rings(molecule: Any) -> bool:

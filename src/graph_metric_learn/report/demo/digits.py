@@ -46,4 +46,6 @@ def _with_labels(graph: Data) -> Data:
     from torch_geometric.data import Data
 
     pixel = ((graph.x[:, :2] + 1) * 3.5).round().long()
-    return Data(x=graph.x[:, 2:], edge_index=graph.edge_index, node_labels=pixel, pos=graph.pos, y=graph.y)
+    return Data(
+        x=graph.x[:, 2:], edge_index=graph.edge_index, node_labels=pixel, pos=graph.pos, drawing="pos", y=graph.y
+    )
