@@ -1,5 +1,6 @@
 """Records of a few runs, made by hand."""
 
+from graph_metric_learn.experiments.edges import edge_cells
 from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.settings import TASKS
 
@@ -29,3 +30,20 @@ def config(method, classifier, run, model, task=MUTAG):
         "dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier, "run": run,
         "model": model,
     }  # fmt: skip
+
+
+def add_edges(records, dataset, with_data, without, *, share=0.25, largest=0.5, carried=None, left_out=None):
+    """GraphMetric on whole graphs of a dataset: one run per test accuracy, with edge data and without."""
+    data = {
+        "graphs": 1234, "classes": 2, "single_nodes": 1,
+        "left_out": left_out or {"no_nodes": 0, "small_classes": 0, "classes": 0},
+        "edges": carried or {"labels": 4, "vectors": 0, "weights": False, "directions": False},
+    }  # fmt: skip
+    for edges, tests in (("auto", with_data), (False, without)):
+        for run, test in enumerate(tests):
+            seen = share if edges else 0.0
+            result = {
+                "validation": 0.9, "test": test, "seconds": SECONDS, "data": data, "largest_class": largest,
+                "edge_share": seen, "weights": {"mean of labels": 1 - seen, "mean of edges": seen},
+            }  # fmt: skip
+            records.add(edge_cells([dataset], run + 1)[2 * run + (not edges)], result)

@@ -37,6 +37,7 @@ def model(folder, tmp_path_factory):
 
 def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys):
     assert isinstance(gml.load(model).metric_, gml.GraphMetric)
+    assert gml.load(model).names_.tolist()[:2] == ["ring4", "star4"]
     labels = ["--labels", str(folder / "classes.csv")]
     assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
     assert "candidates; leave-one-out accuracy" in capsys.readouterr().out
@@ -105,6 +106,7 @@ def test_molecules_from_a_csv(molecules, chemist, tmp_path, capsys):
     assert "\nCCO,alcohol," in capsys.readouterr().out  # without names, the SMILES
     assert main(["distances", str(chemist), *source, "--name", "id", "--out", str(tmp_path / "d.csv")]) == 0
     assert (tmp_path / "d.csv").read_text().startswith("graph,alcohol 3,amine 3,")
+    assert gml.load(chemist).names_.tolist()[:2] == ["CCO", "CCN"]
 
 
 def test_bad_rows_of_a_csv_stop_or_are_left_out(molecules, chemist, capsys):
@@ -112,7 +114,8 @@ def test_bad_rows_of_a_csv_stop_or_are_left_out(molecules, chemist, capsys):
     assert "bad.csv, line 3 ('C1CC') is not a valid SMILES" in capsys.readouterr().err
     assert main(["predict", str(chemist), str(molecules / "bad.csv"), "--on-error", "skip"]) == 0
     printed = capsys.readouterr()
-    assert [row["prediction"] for row in csv.DictReader(io.StringIO(printed.out))] == ["alcohol", "amine"]
+    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    assert [(row["graph"], row["prediction"]) for row in rows] == [("CCCO", "alcohol"), ("CCCN", "amine")]
     assert "predict: warning: bad.csv: 1 of 3 rows left out: line 3; " in printed.err
     assert printed.err.count("\n") == 1
 

@@ -147,7 +147,10 @@ def _distances_options(command: argparse.ArgumentParser) -> None:
 
 def _reproduce_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("what", choices=[*PARTS, "all"], help="which part; choices: ties, propagation, loss, ReLU, Adam")
+    add(
+        "what", choices=[*PARTS, "all"],
+        help="which part; edges: GraphMetric with and without edge data; choices: ties, propagation, loss, ReLU, Adam",
+    )  # fmt: skip
     add("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
     add("--features", help="node features for datasets beyond the paper (auto)")
     add(

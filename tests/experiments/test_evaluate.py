@@ -2,7 +2,7 @@ import pytest
 
 from graph_metric_learn import SGML
 from graph_metric_learn.baselines import W2, SolverFailure
-from graph_metric_learn.experiments import choices, evaluate, runner
+from graph_metric_learn.experiments import choices, edges, evaluate, runner
 from graph_metric_learn.experiments.protocol import choose_knn, split
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.settings import Task
@@ -130,3 +130,57 @@ def test_datasets_are_read_as_the_paper_reads_them(tmp_path):
     assert y.tolist() == [4, -2]
     assert graphs.edge_data is None
     assert graphs.edges.tolist() == [[0, 1, 1, 2, 4, 5], [1, 0, 2, 1, 5, 4]]
+
+
+@pytest.fixture
+def coloured(tmp_path):
+    """A folder with the TU dataset RINGS: of 30 rings of 4 to 6 nodes all edges have one label, which is the class.
+
+    Beside them 9 rings of a third class, one node of class 0, and a graph of class 1 without nodes.
+    """
+    sizes = [4 + g % 3 for g in range(39)] + [1]
+    classes = [g % 2 for g in range(30)] + [2] * 9 + [0]
+    lines = {"A": [], "edge_labels": [], "graph_indicator": [], "graph_labels": [*map(str, classes), "1"]}
+    node = 0
+    for g, (size, colour) in enumerate(zip(sizes, classes, strict=True), start=1):
+        for u in range(size if size > 1 else 0):
+            v = (u + 1) % size
+            lines["A"] += [f"{node + u + 1}, {node + v + 1}", f"{node + v + 1}, {node + u + 1}"]
+            lines["edge_labels"] += [str(colour)] * 2
+        lines["graph_indicator"] += [str(g)] * size
+        node += size
+    texts = {what: "\n".join(rows) for what, rows in lines.items()}
+    return str(write_folder(tmp_path, texts, name="RINGS"))
+
+
+def test_whole_datasets_keep_edge_data_and_single_nodes_and_lose_small_classes(coloured):
+    graphs, y, described = evaluate.whole_dataset("RINGS", coloured)
+    assert graphs.sizes.tolist() == [4 + g % 3 for g in range(30)] + [1]
+    assert y.tolist() == [g % 2 for g in range(30)] + [0]
+    assert graphs.edge_data.labels.shape == (2 * (graphs.sizes.sum() - 1), 1)
+    assert described == {
+        "graphs": 31, "classes": 2, "single_nodes": 1,
+        "left_out": {"no_nodes": 1, "small_classes": 9, "classes": 1},
+        "edges": {"labels": 2, "vectors": 0, "weights": False, "directions": False},
+    }  # fmt: skip
+
+
+def test_classes_that_are_all_small_stay(tmp_path):
+    folder = write_folder(tmp_path, edge_labels="0\n0\n2\n2\n0\n3\n3\n0\n")
+    _, y, described = evaluate.whole_dataset("TOY", str(folder))
+    assert y.tolist() == [4, -2, 4]
+    assert described["left_out"] == {"no_nodes": 0, "small_classes": 0, "classes": 0}
+
+
+def test_a_class_in_edge_labels_is_seen_with_edge_data_alone(coloured, tmp_path):
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(edges.edge_cells(["RINGS"], 2), records, root=coloured) == []
+    found = {record["config"]["model"]["edges"]: record["result"] for record in records}
+    assert found["auto"]["test"] == 1
+    assert found[False]["test"] < 1
+    assert found["auto"]["edge_share"] == pytest.approx(1)
+    assert found[False]["edge_share"] == 0
+    assert found["auto"]["data"] == found[False]["data"] == evaluate.whole_dataset("RINGS", coloured)[2]
+    assert found["auto"]["largest_class"] == found[False]["largest_class"] == 0.5
+    rows = edges.edge_rows(list(records), ["RINGS"])
+    assert rows[1][1] == "100.0 ± 0.0 (2 runs)"

@@ -6,7 +6,7 @@ from graph_metric_learn.experiments import choices, figure1, runtimes
 from graph_metric_learn.experiments.page import results_markdown, write_page
 from graph_metric_learn.experiments.records import Records
 from page_reader import Page
-from small_records import add_graph_metric, add_sgml
+from small_records import add_edges, add_graph_metric, add_sgml
 
 
 def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
@@ -54,10 +54,21 @@ def test_the_page_says_the_same_in_both_forms(tmp_path):
 def test_an_empty_page_leaves_out_what_is_not_measured(tmp_path):
     assert "Nothing measured yet." in write_page([], tmp_path).read_text()
     text = (tmp_path / "README.md").read_text()
-    for heading in ("Looking for the cause", "Figure 1", "Learning curves", "GPU"):
+    for heading in ("Edge data", "Looking for the cause", "Figure 1", "Learning curves", "GPU"):
         assert f"## {heading}" not in text
     assert "The three tie rules" not in text
     assert "\n\n\n" not in text
+
+
+def test_the_page_shows_what_edge_data_is_worth(tmp_path):
+    records = Records(tmp_path / "records")
+    add_edges(records, "BZR_MD", [0.9, 0.8], [0.7, 0.7])
+    page = Page(write_page(records, tmp_path).read_text())
+    section = (tmp_path / "README.md").read_text().split("## Edge data")[1].split("\n## ")[0]
+    assert "| difference |  |  | +15.0 ± 5.0 |  |  |  |" in section
+    assert "| BZR\\_MD | labels (4 different) |" in section
+    assert "| BZR\\_MD | 25 % | 75 % mean of labels, 25 % mean of edges |" in section
+    assert "It helps on BZR_MD (+15.0 ± 5.0)" in " ".join(page.text.split())
 
 
 def test_names_in_records_are_escaped(tmp_path):
@@ -91,7 +102,7 @@ def test_measurements_of_the_gpu_are_shown(tmp_path):
 
 def test_prose_is_in_the_package_data():
     prose = {path.name for path in files("graph_metric_learn.experiments").joinpath("prose").iterdir()}
-    assert prose == {"graph_metric.md", "results.md", "sgml.md", "summary.md"}
+    assert prose == {"edges.md", "graph_metric.md", "results.md", "sgml.md", "summary.md"}
 
 
 def test_figures_that_are_not_drawn_are_not_linked():

@@ -57,11 +57,23 @@ def test_datasets_methods_and_classifiers_can_be_chosen(ran, tmp_path):
     assert chosen == {("pscn", "own"), ("wl-oa", "svm"), ("sw", "knn")}
 
 
+def test_edge_data_is_a_part(ran, tmp_path, capsys):
+    cells, parts = ran
+    assert reproduce("edges", tmp_path, runs=2) == []
+    assert len(cells) == 5 * 2 * 2
+    assert {config["what"] for config in cells} == {"edges"}
+    assert "| GraphMetric, without edge data |" in capsys.readouterr().out
+    cells.clear()
+    reproduce("edges", tmp_path, runs=1, datasets=["BZR_MD", "NCI1"])
+    assert {config["dataset"] for config in cells} == {"BZR_MD"}
+    assert parts == ["page", "page"]
+
+
 def test_all_is_every_part_and_with_methods_every_table(ran, tmp_path):
     cells, parts = ran
     reproduce("all", tmp_path, runs=1)
     assert parts == ["runtimes", "figure1", "page"]
-    assert any(config.get("what") == "ties" for config in cells)
+    assert {config.get("what") for config in cells} == {None, "ties", "edges"}
     cells.clear()
     parts.clear()
     reproduce("all", tmp_path, runs=1, methods=["rpw"])

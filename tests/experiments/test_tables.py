@@ -4,7 +4,7 @@ from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.runner import cells
 from graph_metric_learn.experiments.settings import TASKS, Task
-from graph_metric_learn.experiments.tables import accuracy_rows, seconds_rows, table_entry
+from graph_metric_learn.experiments.tables import accuracy_rows, paired_gaps, seconds_rows, table_entry
 from small_records import MUTAG, SECONDS, config
 
 TOY = Task("TOY", "degree", depths=(1, 2))  # see graph_zoo.write_tu
@@ -55,6 +55,15 @@ def test_settings_are_compared_on_the_runs_they_share(records):
     found = table_entry(records, TOY, "rpw", "knn")
     assert found.model["depth"] == 2
     assert str(found) == "60.0 ± 0.0 (1 run)"
+
+
+def test_differences_are_paired_by_run(records):
+    add(records, [0.5, 0.6, 0.9], depth=1)
+    one = table_entry([r for r in records if r["config"]["run"] != 0], TOY, "rpw", "knn", depth=1)
+    add(records, [0.2, 0.2], depth=2)
+    other = table_entry(records, TOY, "rpw", "knn", depth=2)
+    assert paired_gaps(one, other) == pytest.approx([40])
+    assert paired_gaps(other, one) == pytest.approx([-40])
 
 
 def test_ten_runs_go_without_saying(records):

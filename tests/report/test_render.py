@@ -108,7 +108,12 @@ def test_sentences_are_one_line():
 
 
 def test_markdown_ends_in_one_newline_without_gaps():
-    values = {"accuracies": [["a"]], "sgml_judgement": "first", "graph_metric_judgement": "\n\nlast\n\n"}
+    values = {
+        "accuracies": [["a"]],
+        "sgml_judgement": "first",
+        "graph_metric_judgement": "\n\nlast\n\n",
+        "edge_judgement": "",
+    }
     assert render_markdown(EXPERIMENTS, "summary.md", **values) == "| a |\n|---|\n\nSGML: first\n\nlast\n"
 
 

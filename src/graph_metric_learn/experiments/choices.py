@@ -14,7 +14,7 @@ from .published import PUBLISHED
 from .records import Config, Record, Records
 from .runner import cells
 from .settings import TABLES, TASKS, Task
-from .tables import Entry, Rows, best_entry, signed, table_entry
+from .tables import Entry, Rows, best_entry, difference_text, standard_error, table_entry
 
 # Changes to the authors' choices, by title.
 CHOICES: dict[str, dict[str, Any]] = {
@@ -76,7 +76,8 @@ def choice_rows(records: Sequence[Record], tasks: Sequence[str], changes: dict[s
         rows.append([title, *(_with_zeros(records, name, change, found[name]) for name in tasks)])
         pairs = [(found[name], base[name]) for name in tasks]
         gaps = [a.tests - b.tests for a, b in pairs if a is not None and b is not None and a.runs == b.runs]
-        rows[-1].append(_difference(np.concatenate(gaps)) if gaps and change else "")
+        together = np.concatenate(gaps) if gaps and change else None
+        rows[-1].append("" if together is None else difference_text(together.mean(), standard_error(together)))
     return rows
 
 
@@ -101,12 +102,6 @@ def _with_zeros(records: Sequence[Record], name: str, change: dict[str, Any], fo
     untrained = _entry(records, name, {**kept, "depth": found.model["depth"], "n_epochs": 0})
     before = "" if untrained is None else f"{100 * untrained.zeros:.0f} → "
     return f"{found} ({before}{100 * found.zeros:.0f} %)"
-
-
-def _difference(gaps: np.ndarray) -> str:
-    """The mean and its standard error."""
-    error = gaps.std() / np.sqrt(max(len(gaps) - 1, 1))
-    return f"{signed(gaps.mean())} ± {error:.1f}"
 
 
 # --- the tie rules on one learned metric -----------------------------------------------------------------------------

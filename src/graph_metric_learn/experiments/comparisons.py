@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .published import PUBLISHED
-from .records import Record
+from .records import Record, Result
 from .settings import GRAPHMETRIC_VARIANTS, ROWS, SGML_VARIANTS, TABLES, TASKS, TITLES, title
-from .tables import Rows, published_text, signed, table_entry
+from .tables import Rows, paired_gaps, published_text, signed, table_entry
 
 UNCERTAINTY = 5.0  # points; assumed of a published mean without a spread, since most spreads are about as large
 
@@ -69,15 +69,22 @@ def chosen_rows(records: Sequence[Record]) -> Rows:
         found = [record["result"] for record in records if wanted.items() <= record["config"].items()]
         if not found:
             continue
-        weights: Counter[str] = Counter()
-        kept: Counter[str] = Counter()
-        for result in found:
-            weights.update({part: weight / len(found) for part, weight in result["weights"].items()})
-            kept.update(stage["name"] for stage in result["learning"] if stage["kept"])
-        most = ", ".join(f"{100 * weight:.0f} % {part}" for part, weight in weights.most_common(3))
+        kept = Counter(stage["name"] for result in found for stage in result["learning"] if stage["kept"])
         times = ", ".join(f"{part} in {count} of {len(found)} runs" for part, count in kept.most_common())
-        rows.append([name, most, times or "never"])
+        rows.append([name, most_chosen(found), times or "never"])
     return rows
+
+
+def most_chosen(results: Sequence[Result]) -> str:
+    """The three parts of GraphMetric with the largest mean weights over the runs.
+
+    >>> most_chosen([{"weights": {"mean of labels": 1.0}}, {"weights": {"mean of labels": 0.5, "mean of size": 0.5}}])
+    '75 % mean of labels, 25 % mean of size'
+    """
+    weights: Counter[str] = Counter()
+    for result in results:
+        weights.update({part: weight / len(results) for part, weight in result["weights"].items()})
+    return ", ".join(f"{100 * weight:.0f} % {part}" for part, weight in weights.most_common(3))
 
 
 def ingredient_rows(records: Sequence[Record]) -> Rows:
@@ -90,9 +97,9 @@ def ingredient_rows(records: Sequence[Record]) -> Rows:
         for name in TABLES["beyond"]:
             whole, alone = (table_entry(records, TASKS[name], one, "knn-loo") for one in ("graphmetric", method))
             if not isinstance(whole, str) and not isinstance(alone, str):
-                _, mine, other = np.intersect1d(alone.splits, whole.splits, return_indices=True)
-                if len(mine):
-                    gaps[name] = float(np.mean(alone.tests[mine] - whole.tests[other]))
+                paired = paired_gaps(alone, whole)
+                if len(paired):
+                    gaps[name] = float(paired.mean())
         if gaps:
             extremes = [
                 f"{signed(gaps[name])}, {name}"

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from ..datasets import load_tu
+from ..features.blocks import parse_name
 from ..graphs import Graphs, as_graphs
 from ..metrics.automatic.estimator import GraphMetric
 from ..metrics.sgml.encoders import encode
@@ -62,6 +63,26 @@ def evaluate_graph_metric(configs: list[Config], root: str | None) -> list[Resul
     graphs, y = dataset(first["dataset"], None, root)
     if first["features"] == "labels":
         graphs = replace(graphs, x=None)
+    return _graph_metric_results(configs, graphs, y)[1]
+
+
+def evaluate_edge_data(configs: list[Config], root: str | None) -> list[Result]:
+    """GraphMetric on whole graphs, along with what these carry and the weight of the parts that see it."""
+    first = configs[0]
+    graphs, y, described = whole_dataset(first["dataset"], root)
+    metric, results = _graph_metric_results(configs, graphs, y)
+    seeing = [term.name for term in metric.terms_ if any("edges" in parse_name(name).views for name in term.names)]
+    largest = _fit_and_score(baseline("largest-class")[0](), graphs, y, first["run"])["test"]
+    extra = {
+        "data": described, "largest_class": largest,
+        "edge_share": float(sum(metric.choice_.weights[name] for name in seeing)),
+    }  # fmt: skip
+    return [{**result, **extra} for result in results]
+
+
+def _graph_metric_results(configs: list[Config], graphs: Graphs, y: np.ndarray) -> tuple[GraphMetric, list[Result]]:
+    """GraphMetric fitted to the training part of a run, and the result of each classifier on its distances."""
+    first = configs[0]
     train, test = protocol.split(y, first["run"])
     start = time.perf_counter()
     metric = GraphMetric(**first["model"], random_state=first["run"]).fit(graphs[train], y[train])
@@ -73,7 +94,7 @@ def evaluate_graph_metric(configs: list[Config], root: str | None) -> list[Resul
         "learning": [{"name": s.name, "gain": s.learned - s.unlearned, "kept": s.kept} for s in metric.stages_],
     }  # fmt: skip
     results = [_score(config["classifier"], y, (train, test), seconds, distances=distances) for config in configs]
-    return [{**result, **extra} for result in results]
+    return metric, [{**result, **extra} for result in results]
 
 
 def evaluate_baseline(configs: list[Config], root: str | None, checkpoint: Path) -> list[Result]:
@@ -175,3 +196,30 @@ def dataset(name: str, features: str | None, root: str | None) -> tuple[Graphs, 
     """Graphs and classes of a dataset, read once per process."""
     found = load_tu(name, features=features, root=root, edges=False, min_nodes=2)  # as the paper reads them
     return as_graphs(found.graphs), found.y
+
+
+@lru_cache(maxsize=2)
+def whole_dataset(name: str, root: str | None) -> tuple[Graphs, np.ndarray, dict[str, Any]]:
+    """Graphs with all that nodes and edges carry, graphs of a single node among them, their classes, and what there is.
+
+    Classes with fewer members than the protocol has folds are left out, unless all are that small: then the folds do
+    not look at classes, see :func:`protocol.split`.
+    """
+    found = load_tu(name, features=None, root=root)
+    _, codes, counts = np.unique(found.y, return_inverse=True, return_counts=True)
+    large = counts >= protocol.FOLDS
+    kept = np.flatnonzero(large[codes]) if large.any() else np.arange(len(codes))
+    graphs, y = as_graphs(found.graphs)[kept], found.y[kept]
+    classes, data = len(np.unique(y)), graphs.edge_data
+    described = {
+        "graphs": len(y), "classes": classes, "single_nodes": int(np.sum(graphs.sizes == 1)),
+        "left_out": {
+            "no_nodes": found.dropped, "small_classes": len(codes) - len(y), "classes": len(counts) - classes,
+        },
+        "edges": {} if data is None else {
+            "labels": 0 if data.labels is None else len(np.unique(data.labels, axis=0)),
+            "vectors": 0 if data.x is None else data.x.shape[1],
+            "weights": data.weights is not None, "directions": data.directed,
+        },
+    }  # fmt: skip
+    return graphs, y, described

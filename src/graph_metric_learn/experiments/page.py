@@ -16,6 +16,7 @@ from ..report.render import render_html, render_markdown
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows
+from .edges import edge_choice_rows, edge_data_rows, edge_judgement, edge_rows
 from .judgements import PACKAGE, graph_metric_judgement, sgml_judgement
 from .records import Record
 from .runtimes import runtime_rows, speed_judgement
@@ -60,6 +61,10 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
         beyond_seconds=seconds_rows(records, tasks["beyond"], [("graphmetric", "knn-weighted"), ("rpw", "knn")]),
         sgml_judgement=sgml_judgement(records),
         graph_metric_judgement=graph_metric_judgement(records),
+        edges=edge_rows(records),
+        edge_data=edge_data_rows(records),
+        edge_choices=edge_choice_rows(records),
+        edge_judgement=edge_judgement(records),
         ingredients=ingredient_rows(records),
         chosen=chosen_rows(records),
         outside=outside_rows(records),

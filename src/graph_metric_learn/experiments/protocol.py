@@ -16,6 +16,7 @@ from ..objectives.leave_one_out import NEIGHBORS, leave_one_out
 from ..objectives.votes import class_votes, elected, weighted_votes
 
 FIRST_SEED = 42
+FOLDS = 10
 SCALES = tuple(float(x) for x in np.logspace(-4, 1, 6))  # λ of the kernel exp(−λ d)
 COSTS = (1.0, *(float(x) for x in np.logspace(-4, 5, 12)))  # C of the SVM
 # With more training graphs than LARGE, libsvm stops after MAX_STEPS steps, and a C that needs more is skipped.
@@ -49,8 +50,8 @@ def split(y: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
     >>> len(train), len(test), len(set(train) & set(test))
     (90, 10, 0)
     """
-    kind = StratifiedKFold if np.bincount(_codes(y)).max() >= 10 else KFold
-    folds = kind(10, shuffle=True, random_state=FIRST_SEED + run)
+    kind = StratifiedKFold if np.bincount(_codes(y)).max() >= FOLDS else KFold
+    folds = kind(FOLDS, shuffle=True, random_state=FIRST_SEED + run)
     return next(iter(folds.split(np.zeros(len(y)), y)))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from .._core.validation import one_of, whole_number
 from ..report.markdown import table as as_markdown
 from .choices import choice_cells, tie_cells
+from .edges import edge_cells, edge_datasets, edge_rows
 from .figure1 import measure_figure
 from .methods import has_own_classifier, method_names, missing_packages
 from .page import write_page
@@ -41,8 +42,9 @@ def reproduce(
 
     Parameters
     ----------
-    what : {"table1", "table2", "table3", "fgw", "beyond", "choices", "runtimes", "figure1", "all"}
-        Which part; "choices" compares ties, propagation, loss, ReLU and Adam one by one, "all" is everything.
+    what : {"table1", "table2", "table3", "fgw", "beyond", "edges", "choices", "runtimes", "figure1", "all"}
+        Which part; "edges" compares GraphMetric with and without edge data, "choices" compares ties,
+        propagation, loss, ReLU and Adam one by one, "all" is everything.
     out : path
         Folder. Results are kept in its subfolder `records` and not computed again.
     datasets : sequence of str, optional
@@ -93,6 +95,10 @@ def reproduce(
     for table, (tasks, rows) in plan.items():
         print(f"\n{table}, preset {preset}\n")
         print(as_markdown(accuracy_rows(list(records), tasks, rows, preset)))
+    if "edges" in parts:
+        named = edge_datasets(datasets)
+        failures += run_cells(edge_cells(named, runs), records, **options)
+        print("\nedge data\n\n" + as_markdown(edge_rows(list(records), named)))
     if "choices" in parts:
         failures += run_cells([*choice_cells(records, runs), *tie_cells(runs)], records, **options)
     if "runtimes" in parts:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.progress import progress_bar
-from .evaluate import evaluate_baseline, evaluate_graph_metric, evaluate_sgml, evaluate_tie_rule
+from .evaluate import evaluate_baseline, evaluate_edge_data, evaluate_graph_metric, evaluate_sgml, evaluate_tie_rule
 from .methods import grid, task_read_by
 from .records import Config, Records, Result, key_of
 from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned
@@ -103,6 +103,8 @@ def run_group(configs: list[Config], root: str | None, folder: str) -> list[Resu
     method = configs[0]["method"]
     if configs[0].get("what") == "ties":
         return evaluate_tie_rule(configs, root)
+    if configs[0].get("what") == "edges":
+        return evaluate_edge_data(configs, root)
     if method in SGML_VARIANTS:
         return evaluate_sgml(configs, root)
     if method in GRAPHMETRIC_VARIANTS:

@@ -165,7 +165,7 @@ ROWS: dict[str, list[tuple[str, str]]] = {
     ],
 }  # fmt: skip
 
-PARTS = (*ROWS, "choices", "runtimes", "figure1")  # what can be reproduced on its own
+PARTS = (*ROWS, "edges", "choices", "runtimes", "figure1")  # what can be reproduced on its own
 CLASSIFIERS = ("knn", "1-nn", "knn-loo", "knn-weighted", "svm")  # on distances; "own" is a method's own classifier
 
 # Names of the methods and classifiers in tables.

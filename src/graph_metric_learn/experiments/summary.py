@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .._core.files import write_atomic
 from ..report.render import render_markdown
+from .edges import edge_judgement
 from .judgements import PACKAGE, graph_metric_judgement, sgml_judgement
 from .published import PUBLISHED
 from .records import Record
@@ -24,6 +25,7 @@ def summary(records: Sequence[Record]) -> str:
         accuracies=_accuracies(records),
         sgml_judgement=sgml_judgement(records),
         graph_metric_judgement=graph_metric_judgement(records),
+        edge_judgement=edge_judgement(records),
     ).rstrip("\n")
 
 

@@ -159,6 +159,30 @@ def seconds_rows(
     return lines
 
 
+def paired_gaps(one: Entry, other: Entry) -> np.ndarray:
+    """Test accuracies of one entry less those of the other, on the runs that both have."""
+    _, mine, theirs = np.intersect1d(one.splits, other.splits, return_indices=True)
+    return one.tests[mine] - other.tests[theirs]
+
+
+def standard_error(gaps: np.ndarray) -> float:
+    """The standard error of the mean of paired differences.
+
+    >>> standard_error(np.array([1.0, 3.0]))
+    1.0
+    """
+    return float(gaps.std() / np.sqrt(max(len(gaps) - 1, 1)))
+
+
+def difference_text(mean: float | np.floating, error: float) -> str:
+    """A mean difference with its standard error.
+
+    >>> difference_text(1.26, 0.52)
+    '+1.3 ± 0.5'
+    """
+    return f"{signed(mean)} ± {error:.1f}"
+
+
 def published_text(number: tuple[float, float | None] | None) -> str:
     """A published mean, with its standard deviation if there is one.
 
