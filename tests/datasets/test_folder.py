@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import save_file
 from torch_geometric.data import Data
 
+import graph_metric_learn as gml
 from graph_metric_learn.datasets.folder import load_folder
 from graph_metric_learn.graphs import as_graphs
 
@@ -262,6 +263,44 @@ def test_the_order_of_attributes_in_a_file_does_not_matter(tmp_path):
             nx.set_node_attributes(graph, {"mass": 1.0, "charge": 2.0}[attribute], attribute)
         write(graph, tmp_path / f"{name}.graphml")
     assert as_graphs(load_folder(tmp_path)[1]).x.tolist() == [[2, 1]] * 4  # charge, mass
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+def test_names_of_columns_stay_with_the_graphs(tmp_path, suffix):
+    graph = bonds()
+    graph.graph["node_columns"] = "a name of the file's own"
+    for i, node in enumerate(graph):
+        graph.nodes[node].update(mass=1.0, charge=i, label="C")
+    write(graph, tmp_path / f"one{suffix}")
+    graphs = as_graphs(load_folder(tmp_path)[1])
+    assert graphs.columns == ("charge", "mass")  # labels and weights are no columns
+    assert graphs.edge_data.columns == ("angle", "length")
+    wide = nx.path_graph(2)
+    nx.set_node_attributes(wide, {0: [1.0, 2.0], 1: [3.0, 4.0]}, "place")
+    (tmp_path / "wide").mkdir()
+    write(wide, tmp_path / "wide" / "one.json")
+    assert as_graphs(load_folder(tmp_path / "wide")[1]).columns == ("place[0]", "place[1]")
+    wide.graph["node_columns"] = "a name of the file's own"
+    for node in wide:
+        wide.nodes[node].clear()
+    write(wide, tmp_path / "wide" / "one.json")
+    assert load_one(tmp_path / "wide" / "one").graph == {"name": "one"}
+
+
+def test_a_model_finds_its_columns_in_another_folder(tmp_path, rng):
+    def written(folder, names):
+        (tmp_path / folder).mkdir()
+        for i in range(12):
+            graph = nx.cycle_graph(4 + i % 3)
+            for _, data in graph.nodes(data=True):
+                data.update({name: float(rng.normal()) + 3 * (i % 2) for name in names})
+            write(graph, tmp_path / folder / f"{i:02}.graphml")
+        return load_folder(tmp_path / folder)[1]
+
+    metric = gml.SGML(n_epochs=1, random_state=0).fit(written("fit", ["charge", "mass"]), np.arange(12) % 2)
+    assert metric.transform(written("new", ["mass", "charge"])).shape[0] == 12
+    with pytest.raises(ValueError, match="fitted, missing: 'charge'; unknown: 'spin'"):
+        metric.transform(written("other", ["mass", "spin"]))
 
 
 def test_a_graph_without_edges_has_no_edge_attributes_to_compare(tmp_path):

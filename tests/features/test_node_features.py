@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -99,3 +100,10 @@ def test_new_graphs_must_match():
         features.transform([labelled(("C", "C"), ("N", "N"), x=[[1.0], [3.0]])])
     with pytest.raises(ValueError, match="another type"):
         features.transform([labelled(1, 2, x=[[1.0], [3.0]])])
+
+
+def test_names_of_columns_are_those_of_x_alone():
+    named = replace(as_graphs([(1 - np.eye(3), np.arange(6.0).reshape(3, 2))]), columns=("charge", "mass"))
+    assert NodeFeatures("x").fit_transform(named).columns == ("charge", "mass")
+    assert NodeFeatures("degree").fit_transform(named).columns is None
+    assert NodeFeatures("attributes").fit_transform(named).columns is None

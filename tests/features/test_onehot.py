@@ -28,6 +28,11 @@ def test_one_hot_columns_are_labels():
     assert without_codes(with_x(np.eye(3)), np.ones(3, dtype=bool), labelled=False).x is None
 
 
+def test_names_of_columns_are_not_those_of_what_is_left():
+    named = replace(with_x([[0.5, 1], [1.0, 0], [0.0, 1]]), columns=("charge", "metal"))
+    assert without_codes(named, code_columns(named), labelled=False).columns is None
+
+
 def test_one_hot_columns_that_say_what_labels_say_are_left_out():
     labels = np.array([["b"], ["a"], ["b"]])
     told = with_x([[1, 0], [0, 1], [1, 0]], labels)

@@ -1,11 +1,12 @@
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_metric_learn.graphs.arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
+from graph_metric_learn.graphs.arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine, without_directions
 
 KINDS = ("labels", "x", "weights")
 
@@ -169,6 +170,17 @@ def test_a_reverse_that_differs_by_rounding_is_the_same(shape):
     assert nearly[0] != nearly[1]
     assert not combine(listed([(0, 1), (1, 0)], **{key: nearly.reshape(form)}), 2).data.directed
     assert combine(listed([(0, 1), (1, 0)], **{key: np.array([0.3, 0.3001]).reshape(form)}), 2).data.directed
+
+
+def test_rounding_makes_no_difference_among_parallel_edges():
+    ends = [(0, 1), (0, 1), (1, 0), (1, 0)]
+    assert not combine(listed(ends, weights=[0.1 + 0.2, 5.0, 5.0, 0.3]), 2).data.directed
+    assert combine(listed(ends, weights=[0.3, 5.0, 5.0, 0.3001]), 2).data.directed
+
+
+def test_names_of_columns_stay_without_directions():
+    data = combine(listed([(0, 1), (1, 0)], DIRECTED, x=[[1.0], [2.0]]), 2).data
+    assert without_directions(replace(data, columns=("length",)), 2).columns == ("length",)
 
 
 def test_directed_decides():

@@ -1,7 +1,9 @@
+import networkx as nx
 import numpy as np
 import pytest
 
 import graph_metric_learn as gml
+from graph_metric_learn.graphs import Columns
 from graph_metric_learn.metrics import METRICS, BaseGraphMetric
 from graph_zoo import as_networkx, zoo
 
@@ -62,3 +64,89 @@ def test_a_name_that_is_taken_is_refused():
             pass
 
     assert METRICS["SGML"] is gml.SGML
+
+
+# --- columns by name ------------------------------------------------------------------------------------------------
+
+
+def named_graphs(rng, nodes=("charge", "mass"), edges=("angle", "length"), count=24):
+    """Rings of two classes, which `charge` and `length` tell apart; and their classes."""
+    graphs, y = [], np.arange(count) % 2
+    for kind in y:
+        graph = nx.cycle_graph(int(rng.integers(4, 7)))
+        for _, data in graph.nodes(data=True):
+            found = {"charge": rng.normal() + 3 * kind, "mass": 50 + 5 * rng.normal()}
+            data["x"] = [found.get(name, 0.0) for name in nodes]
+        for *_, data in graph.edges(data=True):
+            found = {"length": rng.normal() + 3 * kind, "angle": 90 + 9 * rng.normal()}
+            data["edge_attr"] = [found.get(name, 0.0) for name in edges]
+        graph.graph.update(node_columns=list(nodes), edge_columns=list(edges))
+        graphs.append(graph)
+    return graphs, y
+
+
+def named_metric(kind):
+    options = {gml.SGML: {"features": "attributes", "edge_sums": True}, gml.GraphMetric: {"learn": False}}
+    return kind(random_state=0, **options[kind])
+
+
+@pytest.mark.parametrize("kind", [gml.SGML, gml.GraphMetric])
+def test_new_columns_are_matched_by_name(kind, tmp_path):
+    seed = np.random.default_rng
+    graphs, y = named_graphs(seed(0))
+    classifier = gml.GraphKNNClassifier(named_metric(kind), n_neighbors=1).fit(graphs, y)
+    assert classifier.metric_.columns_ == Columns(("charge", "mass"), ("angle", "length"))
+    same, truth = named_graphs(seed(1))
+    shuffled, _ = named_graphs(seed(1), ("mass", "charge"), ("length", "angle"))
+    loaded = gml.load(classifier.save(tmp_path / "classifier"))
+    metric = kind.load(classifier.metric_.save(tmp_path / "metric"))
+    for fitted in (classifier.metric_, loaded.metric_, metric):
+        assert fitted.columns_ == classifier.metric_.columns_
+        np.testing.assert_array_equal(fitted.transform(shuffled), classifier.metric_.transform(same))
+        np.testing.assert_array_equal(fitted.transform(gml.as_graphs(shuffled)), fitted.transform(same))
+        with pytest.raises(ValueError, match=r"node attributes .* fitted, missing: 'mass'; unknown: 'spin'"):
+            fitted.transform(named_graphs(seed(1), ("charge", "spin"))[0])
+        with pytest.raises(ValueError, match=r"edge attributes .* fitted, unknown: 'width'"):
+            fitted.transform(named_graphs(seed(1), edges=("angle", "length", "width"))[0])
+    for graph in shuffled:  # without names, places count
+        graph.graph.clear()
+    assert not np.array_equal(metric.transform(shuffled), metric.transform(same))
+    assert (loaded.predict(same) == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", [gml.SGML, gml.GraphMetric])
+def test_columns_are_learned_anew(kind):
+    seed = np.random.default_rng
+    metric = named_metric(kind).fit(*named_graphs(seed(0)))
+    with pytest.raises(ValueError, match="must be"):
+        metric.set_params(**({"n_epochs": -1} if kind is gml.SGML else {"n_steps": 0})).fit(
+            *named_graphs(seed(0), "ab")
+        )
+    assert metric.columns_.nodes == ("charge", "mass")  # a fit that fails changes nothing
+    metric.set_params(**named_metric(kind).get_params()).fit(*named_graphs(seed(0), ("charge", "spin"), ("length",)))
+    assert metric.columns_ == Columns(("charge", "spin"), ("length",))
+    graphs, y = named_graphs(seed(0))
+    for graph in graphs:
+        graph.graph.clear()
+    assert metric.fit(graphs, y).columns_ == Columns()
+
+
+@pytest.mark.parametrize("kind", [gml.SGML, gml.GraphMetric])
+def test_models_saved_without_names_take_columns_by_place(kind):
+    graphs, y = named_graphs(np.random.default_rng(0))
+    metric = named_metric(kind).fit(graphs, y)
+    config, tensors = metric.state()
+    del config["columns"]
+    older = kind.from_state(config, tensors)
+    assert older.columns_ == Columns()
+    np.testing.assert_array_equal(older.transform(graphs), metric.transform(graphs))
+    older.transform(named_graphs(np.random.default_rng(1), ("charge", "spin"))[0])
+
+
+def test_a_metric_reads_for_fit_without_what_an_earlier_fit_found(data):
+    pairs, y = data
+    metric = gml.GraphMetric(features=["degree@0"], learn=False, random_state=0).fit(pairs, y)
+    one_way = nx.DiGraph([(0, 1), (1, 2)])
+    one_way.add_nodes_from(one_way, x=[0.0] * pairs[0][1].shape[1])
+    assert metric.read([one_way]).edge_data is None
+    assert metric.read_new([one_way]).edge_data.directed

@@ -35,7 +35,8 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
           "node_labels", "edge_attr", "edge_type" and "edge_weight"; code in the file is not run;
         - NAME.safetensors: the same tensors.
 
-        In all GraphML and JSON files nodes must have attributes of the same names, and edges too.
+        In all GraphML and JSON files nodes must have attributes of the same names, and edges too. The names stay with
+        the graphs: a metric fitted on one folder finds its columns in another by name.
     labels : path, optional
         CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
         all graphs are read and have no class.
@@ -46,7 +47,8 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
         File names without their extension, sorted, or in the order of the CSV.
     graphs : list of networkx.Graph or torch_geometric.data.Data
         Attributes of nodes and edges bear the names under which `as_graphs` looks for them. Each graph is called by
-        the name of its file, in `graph.name`.
+        the name of its file, in `graph.name`. Names of columns are in `graph.graph["node_columns"]` and
+        `graph.graph["edge_columns"]`.
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
     """
@@ -102,8 +104,12 @@ def _read_all(paths: Iterable[Path]) -> list[Any]:
         if path.suffix.lower() not in (".graphml", ".json"):
             continue
         for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
+            graph.graph.pop(f"{what}_columns", None)  # what a file itself says under this name
             if len(items):
-                names = _gather([attributes for *_, attributes in items], what, path)
+                columns, labelled = _gather([attributes for *_, attributes in items], what, path)
+                if columns:
+                    graph.graph[f"{what}_columns"] = columns
+                names = columns + ["label"] * labelled
                 _check_names(names, what, path, *first.setdefault(what, (path, names)))
     return graphs
 
@@ -149,10 +155,11 @@ def _read_node_link(path: Path) -> Any:
     return graph
 
 
-def _gather(items: list[dict[str, Any]], what: str, path: Path) -> list[str]:
+def _gather(items: list[dict[str, Any]], what: str, path: Path) -> tuple[list[str], bool]:
     """Puts the numbers of each node or edge into one vector, and its label where `as_graphs` looks for it.
 
-    Text that is no label stays as it is. Returns the names of all that was found, which is the same on every item.
+    Text that is no label stays as it is. Returns the names of the numbers, and whether there are labels, which is the
+    same on every item.
     """
     vector_key, label_key = _VECTORS[what], _LABELS[what]
     rows: list[dict[tuple[str, int], float]] = []
@@ -183,7 +190,7 @@ def _gather(items: list[dict[str, Any]], what: str, path: Path) -> list[str]:
         if labels:
             attributes[label_key] = labels[i]
     wide = Counter(name for name, _ in columns)
-    return [name if wide[name] == 1 else f"{name}[{i}]" for name, i in columns] + ["label"] * bool(labels)
+    return [name if wide[name] == 1 else f"{name}[{i}]" for name, i in columns], bool(labels)
 
 
 def _numbers(value: Any) -> list[tuple[int, float]]:

@@ -101,7 +101,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
             assert given.x is not None
             return given if given.x.dtype == np.float32 else replace(given, x=given.x.astype(np.float32))
         if self.kind_ == "degree":
-            return replace(given, x=_one_hot(np.minimum(given.degrees, self.max_degree_) - 1, self.max_degree_))
+            x = _one_hot(np.minimum(given.degrees, self.max_degree_) - 1, self.max_degree_)
+            return replace(given, x=x, columns=None)
         blocks = []
         if self.kind_ in ("attributes", "fuse"):
             blocks.append(((given.x - self.mean_) / self.scale_).astype(np.float32))
@@ -111,7 +112,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
                 place = np.searchsorted(values, column)
                 known = values[np.minimum(place, len(values) - 1)] == column
                 blocks.append(_one_hot(np.where(known, place, -1), len(values)))
-        return replace(given, x=np.concatenate(blocks, axis=1))
+        return replace(given, x=np.concatenate(blocks, axis=1), columns=None)
 
     def _require(self, given: Graphs) -> None:
         """Features and labels of the kind and width that were fitted, or a clear error."""

@@ -40,7 +40,7 @@ def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
         width = 0 if graphs.x is None else graphs.x.shape[1]
         raise ValueError(f"nodes carry {width} features, those that were fitted {len(codes)}")
     labels = graphs.labels if labelled else decoded(graphs.x[:, codes])[:, None]
-    return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels)
+    return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels, columns=None)
 
 
 def binary_columns(x: np.ndarray) -> np.ndarray:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from .collection import Graphs
+from .columns import Columns
 from .convert import as_graphs
 
-__all__ = ["Graphs", "NodeFeatures", "as_graphs"]
+__all__ = ["Columns", "Graphs", "NodeFeatures", "as_graphs"]
 
 
 def __getattr__(name: str) -> Any:

@@ -103,7 +103,7 @@ def without_directions(data: EdgeData, n_nodes: int) -> EdgeData:
     orientation = np.full(data.ends.shape[1], DIRECTED)
     listed = Listed(data.ends, orientation, data.labels, data.x, data.weights)
     edges, found, _ = combine(listed, n_nodes, directed=False)
-    return EdgeData(edges) if found is None else found
+    return EdgeData(edges) if found is None else replace(found, columns=data.columns)
 
 
 def _data(listed: Listed, directed: bool) -> EdgeData:
@@ -147,7 +147,10 @@ def _partners(listed: Listed, keys: np.ndarray, n_nodes: int) -> tuple[np.ndarra
 
 
 def _matched(listed: Listed, keys: np.ndarray, reverse: np.ndarray) -> np.ndarray:
-    """The same where edges are repeated: of equal edges, as many have a partner as there are reverse ones."""
+    """The same where edges are repeated: of equal edges, as many have a partner as there are reverse ones.
+
+    Numbers are compared as float32: an edge and its reverse may differ by rounding.
+    """
     columns = [np.minimum(keys, reverse)]
     if listed.labels is not None:
         columns += [np.unique(column, return_inverse=True)[1] for column in listed.labels.T]

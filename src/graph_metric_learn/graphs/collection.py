@@ -36,6 +36,9 @@ class Graphs:
         What the graphs came with that was not read, in words.
     names : ndarray of str [G] or None
         What each graph is called; several may have the same name. Any sequence of strings is taken.
+    columns : tuple of str or None
+        Names of the columns of x; None where they have none. Fitted metrics match columns by name, see
+        :class:`Columns`. Those of edge vectors are `edge_data.columns`.
     """
 
     sizes: np.ndarray
@@ -46,6 +49,7 @@ class Graphs:
     edge_data: EdgeData | None = None
     unused: tuple[str, ...] = ()
     names: np.ndarray | None = None
+    columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         nodes = int(self.sizes.sum())
@@ -139,6 +143,7 @@ class Graphs:
             None if self.edge_data is None else self.edge_data.part(which, self.sizes),
             self.unused,
             None if self.names is None else self.names[which],
+            self.columns,
         )
 
     def without_edge_data(self) -> Graphs:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import sparse
 from .._core.ragged import offsets
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
 from .collection import Graphs
+from .columns import in_one_order
 from .sources.base import Names, RawGraph
 from .sources.matrices import read_pair
 from .sources.networkx_graphs import read_networkx
@@ -43,7 +45,9 @@ def as_graphs(
         Each graph a `torch_geometric.data.Data`; a `networkx.Graph` of any kind (any hashable nodes); or a pair
         (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None. The
         class of a graph is read from `Data.y` or, for NetworkX, from `graph.graph["y"]`; what it is called from
-        `Data.name`, else `Data.smiles`, or from `graph.name`. The collection has names if all graphs have one.
+        `Data.name`, else `Data.smiles`, or from `graph.name`. The collection has names if all graphs have one. A
+        NetworkX graph may name the columns of its vectors, in lists `graph.graph["node_columns"]` and
+        `graph.graph["edge_columns"]`: columns are then matched by name.
     attribute : str
         Name of the node features: an attribute of `Data`, or of NetworkX nodes (vectors or numbers).
     label : str, optional
@@ -83,7 +87,7 @@ def as_graphs(
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")
-    raw = [_read(graph, f"graph {i}", names) for i, graph in enumerate(_as_list(graphs))]
+    raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(_as_list(graphs))])
     if not raw:
         raise ValueError(_NO_GRAPHS)
     sizes = np.array([one.n for one in raw], dtype=np.int64)
@@ -110,7 +114,15 @@ def as_graphs(
     unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
     titles = [one.title for one in raw]
     return Graphs(
-        sizes, combined.edges, x, labels, y, combined.data, unused, None if None in titles else np.array(titles, object)
+        sizes,
+        combined.edges,
+        x,
+        labels,
+        y,
+        None if combined.data is None else replace(combined.data, columns=columns.edges),
+        unused,
+        None if None in titles else np.array(titles, object),
+        columns.nodes,
     )
 
 

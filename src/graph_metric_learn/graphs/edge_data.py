@@ -26,6 +26,8 @@ class EdgeData:
         Vectors, float32 or float64, as they came.
     weights : ndarray [A] or None
         Weights, float64, of any sign; None where all are 1.
+    columns : tuple of str or None
+        Names of the columns of x; None where they have none.
     """
 
     ends: np.ndarray
@@ -33,6 +35,7 @@ class EdgeData:
     labels: np.ndarray | None = None
     x: np.ndarray | None = None
     weights: np.ndarray | None = None
+    columns: tuple[str, ...] | None = None
 
     def check(self, sizes: np.ndarray) -> None:
         """A `ValueError` unless the arrays fit together and to graphs of these sizes."""

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from .._core.registry import Registry
-from ..graphs import Graphs, as_graphs
+from ..graphs import Columns, Graphs, as_graphs
 from ..persistence.models import load_model, save_model
 from ..transport import Embedded, Vectors, pairwise_distances
 from .explanation import Explanation
@@ -34,6 +34,7 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     embedding_type: ClassVar[type[Embedded]] = Vectors
     rounding: ClassVar[float] = 0.0  # distances below this are rounding errors, and count as 0
     takes_encoder: ClassVar[bool] = False  # whether `load` needs the module the metric was made with
+    columns_: Columns = Columns()  # of the graphs in `fit`; set there by metrics that match columns by name
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -70,13 +71,22 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any supported kind as one collection, by this metric's names for what nodes and edges carry.
 
-        Whether edges have directions is decided once, by the graphs in `fit`.
+        Whether edges have directions is decided once, by the graphs in `fit`. Columns of node features and edge
+        vectors are put in the order that they had there, where both sides have names for them (`Graphs.columns`).
         """
-        names = ("edge_attribute", "edge_label", "edge_weight", "edges", "directed")
-        options = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        options = self._reading_options()
         if hasattr(self, "directed_") and options.get("directed") == "auto":
             options["directed"] = self.directed_
-        return as_graphs(graphs, attribute=self.attribute, label=self.label, **options)
+        return self.columns_.apply(as_graphs(graphs, **options))
+
+    def read_new(self, graphs: Any) -> Graphs:
+        """The same for `fit`, which decides anew on directions and columns."""
+        return as_graphs(graphs, **self._reading_options())
+
+    def _reading_options(self) -> dict[str, Any]:
+        """Options of :func:`as_graphs` that the metric was made with."""
+        names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def place(self, embedded: Embedded) -> Any:
         """Device for distances of embedded graphs: their own, or "auto" if the metric's `device` is "auto"."""

@@ -491,3 +491,51 @@ def test_huge_offsets_are_said_and_centred(rng):
         for g in (pairs, far)
     )
     np.testing.assert_allclose(moved, near, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "nodes", "edges"),
+    [
+        ({"features": "degree"}, None, None),
+        ({"features": "x"}, ("charge",), None),
+        ({"features": "degree", "edge_sums": True}, None, ("length",)),
+    ],
+)
+def test_only_columns_that_are_used_must_be_there(options, nodes, edges):
+    def ring(n, **names):
+        graph = nx.cycle_graph(n)
+        nx.set_node_attributes(graph, [float(n)], "x")
+        nx.set_edge_attributes(graph, [float(n)], "edge_attr")
+        graph.graph.update(names)
+        return graph
+
+    graphs = [ring(n, node_columns=["charge"], edge_columns=["length"]) for n in (3, 4, 5, 6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        metric = gml.SGML(n_epochs=1, random_state=0, **options).fit(graphs, [0, 1, 0, 1])
+        (batched,) = gml.fit_many([clone(metric)], graphs, [0, 1, 0, 1])
+    for fitted in (metric, batched):
+        assert (fitted.columns_.nodes, fitted.columns_.edges) == (nodes, edges)
+        for name, used in (("node_columns", nodes), ("edge_columns", edges)):
+            other = ring(4, **{name: ["mass"]})
+            if used is None:
+                assert np.isfinite(fitted.transform([other])).all()
+            else:
+                with pytest.raises(ValueError, match="unknown: 'mass'"):
+                    fitted.transform([other])
+
+
+def test_training_that_goes_on_keeps_the_columns():
+    def rings(*names):
+        graphs = [nx.cycle_graph(n) for n in (3, 4, 5, 6)]
+        for n, graph in enumerate(graphs):
+            nx.set_node_attributes(graph, [{"charge": n, "mass": -9.0 * n * n}[name] for name in names], "x")
+            graph.graph["node_columns"] = list(names)
+        return graphs
+
+    y, wanted = [0, 1, 0, 1], gml.SGML(n_epochs=2, random_state=0, warm_start=True)
+    wanted.fit(rings("charge", "mass"), y).fit(rings("charge", "mass"), y).partial_fit(rings("charge", "mass"), y)
+    metric = clone(wanted)
+    metric.fit(rings("charge", "mass"), y).fit(rings("mass", "charge"), y).partial_fit(rings("mass", "charge"), y)
+    assert metric.columns_.nodes == ("charge", "mass")
+    torch.testing.assert_close(metric.module_.theta, wanted.module_.theta, rtol=0, atol=0)

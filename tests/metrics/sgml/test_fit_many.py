@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -158,3 +160,13 @@ def test_metrics_that_read_edges_differently_are_fitted_apart(option):
     graphs = [nx.cycle_graph(n) for n in range(4, 8)]
     with pytest.raises(ValueError, match="fit them apart"):
         gml.fit_many([gml.SGML(), gml.SGML(**option)], graphs, [0, 1, 0, 1])
+
+
+def test_columns_are_remembered_by_metrics_that_are_trained_together(rng):
+    pairs, y = zoo(rng, 20)
+    given = replace(gml.as_graphs(pairs), columns=tuple(f"column {i}" for i in range(pairs[0][1].shape[1])))
+    metrics = models()
+    many._fit_together(metrics, given, y, [np.arange(20)] * 4, torch.device("cpu"))
+    assert {metric.columns_.nodes for metric in metrics} == {given.columns}
+    swapped = replace(given, x=np.ascontiguousarray(given.x[:, ::-1]), columns=given.columns[::-1])
+    np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(given))

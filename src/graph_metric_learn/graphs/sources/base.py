@@ -52,6 +52,8 @@ class RawGraph(NamedTuple):
         What the graph carries beside all this, in words.
     title : str or None
         What the graph is called, if it says so.
+    columns, edge_columns : tuple of str or None
+        Names of the columns of x and of edge_x, if it says so.
     """
 
     n: int
@@ -65,6 +67,8 @@ class RawGraph(NamedTuple):
     orientation: str = "unknown"
     unused: tuple[str, ...] = ()
     title: str | None = None
+    columns: tuple[str, ...] | None = None
+    edge_columns: tuple[str, ...] | None = None
 
 
 def as_numpy(array: Any) -> Any:

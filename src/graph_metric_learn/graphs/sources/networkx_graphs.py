@@ -10,7 +10,10 @@ from .base import Names, RawGraph, as_numpy, checked_weights, first_text, labels
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
-    """One `networkx.Graph`; its class is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`."""
+    """One `networkx.Graph`; its class is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`.
+
+    Names of columns of node and edge vectors are read from `graph.graph["node_columns"]` and `["edge_columns"]`.
+    """
     place = {node: i for i, node in enumerate(graph.nodes)}
     ends = [(place[u], place[v]) for u, v in graph.edges()]
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2).T
@@ -24,6 +27,7 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
         labels=found[0] if found else None,
         y=graph.graph.get("y"),
         title=first_text(graph.graph.get("name")),
+        columns=None if x is None else _column_names(graph, name, "node_columns"),
         orientation="directed" if graph.is_directed() else "undirected",
         unused=tuple(f"node attribute {key!r}" for key in _keys(graph.nodes(data=True)) if key not in used),
     )
@@ -37,9 +41,19 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
     return raw._replace(
         edge_labels=labels,
         edge_x=vectors,
+        edge_columns=None if vectors is None else _column_names(graph, name, "edge_columns"),
         edge_weights=_edge_weights(graph, name, names.edge_weight),
         unused=raw.unused + tuple(f"edge attribute {key!r}" for key in _edge_keys(graph) if key not in edge_used),
     )
+
+
+def _column_names(graph: Any, name: str, key: str) -> tuple[str, ...] | None:
+    found = graph.graph.get(key)
+    if found is None:
+        return None
+    if not isinstance(found, (list, tuple)) or not all(isinstance(column, str) for column in found):
+        raise ValueError(f"{name}: graph.graph[{key!r}] must be a list of strings, got {found!r}")
+    return tuple(found)
 
 
 def _keys(items: Any) -> list[str]:

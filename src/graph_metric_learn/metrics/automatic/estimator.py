@@ -17,7 +17,7 @@ from ...features.blocks import NodeBlocks
 from ...features.edge_cloud import cloud_edges, edge_rows
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
-from ...graphs import Graphs
+from ...graphs import Columns, Graphs
 from ...objectives import OBJECTIVES, resolve_objective
 from ...persistence.models import strip_prefix
 from ...transport import Vectors, pairwise_distances
@@ -156,14 +156,13 @@ class GraphMetric(BaseGraphMetric):
         """
         began = time.perf_counter()
         self._check_options()
-        self.__dict__.pop("directed_", None)  # decided anew
-        given = self.read(graphs)
+        given = self.read_new(graphs)
         objective = resolve_objective(self.task)
         target = objective.encode(given, y)
         self.objective_ = objective
         self.label_columns_ = code_columns(given) if isinstance(self.features, str) else np.zeros(0, dtype=bool)
         self.labelled_ = given.labels is not None
-        self.edge_reading_ = EdgeReading.of(given)
+        self.edge_reading_, self.columns_ = EdgeReading.of(given), Columns.of(given)
         self.directed_ = self.edge_reading_.directed
         warn_unused(given, {"edge labels", "edge vectors", "edge weights", "edge directions"})
         given = self._as_fitted(given)
@@ -308,7 +307,7 @@ class GraphMetric(BaseGraphMetric):
         config = {
             "params": params, "blocks": blocks, "terms": terms, "objective": self.objective_.state(),
             "label_columns": self.label_columns_.tolist(), "labelled": self.labelled_,
-            "edge_reading": self.edge_reading_.state(), "choice": vars(self.choice_),
+            "edge_reading": self.edge_reading_.state(), "columns": self.columns_.state(), "choice": vars(self.choice_),
             "history": [vars(stage) for stage in self.stages_], "seconds": self.seconds_,
         }  # fmt: skip
         return config, tensors
@@ -331,6 +330,7 @@ class GraphMetric(BaseGraphMetric):
         metric.labelled_ = config["labelled"]
         metric.edge_reading_ = EdgeReading.from_state(config.get("edge_reading", EdgeReading().state()))
         metric.directed_ = metric.edge_reading_.directed
+        metric.columns_ = Columns.from_state(config.get("columns"))
         metric.choice_ = Choice(**config["choice"])
         metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
         metric.seconds_ = config["seconds"]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums
-from ...graphs import Graphs, as_graphs
+from ...graphs import Columns, Graphs
 from ...objectives.classes import check_classes
 from ...persistence.models import load_model, strip_prefix
 from ...transport import Curves, curve_vectors
@@ -27,7 +27,7 @@ from ..unused import warn_unused
 from .encoders import SGCN, encode, restored
 from .losses import resolve_loss
 from .matching import explain_pair
-from .reading import HINT, reading_options, used_of_edges, warn_of_offsets
+from .reading import HINT, used_of_edges, warn_of_offsets
 from .training import History, train
 from .training.batch_distances import CurveRule
 
@@ -240,6 +240,8 @@ class SGML(BaseGraphMetric):
         data = given.edge_data
         self.directed_, self.weighted_ = (False, False) if data is None else (data.directed, data.weights is not None)
         self.edge_sums_ = EdgeSums().fit(given) if self.edge_sums and data is not None else None
+        seen = {"nodes": hasattr(self.features_, "n_attributes_"), "edges": "edge vectors" in used_of_edges(self)}
+        self.columns_ = Columns.of(given, **seen)  # those that are not used may differ
         if self.encoder is None:
             width = self.features_.width_ + (0 if self.edge_sums_ is None else self.edge_sums_.width)
             p = min(self.n_components, width)
@@ -277,10 +279,8 @@ class SGML(BaseGraphMetric):
         return replace(given, edge_data=replace(data, weights=None))
 
     def read_new(self, graphs: Any) -> Graphs:
-        """The same for `fit`, which decides anew on directions and weights."""
-        if self.warm_start and hasattr(self, "module_"):
-            return self.read(graphs)
-        return as_graphs(graphs, **reading_options(self))
+        """The same for `fit`, which decides anew on directions, weights and columns, unless it goes on."""
+        return self.read(graphs) if self.warm_start and hasattr(self, "module_") else super().read_new(graphs)
 
     def node_features(self, given: Graphs) -> Graphs:
         """Graphs that were read, with the matrix that the encoder takes as their `x`."""
@@ -288,7 +288,7 @@ class SGML(BaseGraphMetric):
         if self.edge_sums_ is None:
             return ready
         assert ready.x is not None
-        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(given)], axis=1))
+        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(given)], axis=1), columns=None)
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
@@ -338,13 +338,13 @@ class SGML(BaseGraphMetric):
         check_is_fitted(self, "module_")
         params = self.get_params(deep=False)
         params["encoder"] = None if self.encoder is None else type(self.encoder).__name__
-        params["loss"] = self.loss if isinstance(self.loss, str) else None
-        params["random_state"] = self.seed_
+        params |= {"loss": self.loss if isinstance(self.loss, str) else None, "random_state": self.seed_}
         config = {
             "params": params,
             "features": self.features_.state(),
             "edge_sums": None if self.edge_sums_ is None else self.edge_sums_.state(),
             "edges": {"directed": self.directed_, "weighted": self.weighted_},
+            "columns": self.columns_.state(),
             "classes": self.classes_.tolist(),
             "history": vars(self.history_),
         }
@@ -371,8 +371,8 @@ class SGML(BaseGraphMetric):
         sums, edges = config.get("edge_sums"), config.get("edges", {})  # not in older files, which saw no edge data
         metric.edge_sums_ = None if sums is None else EdgeSums.from_state(sums)
         metric.directed_, metric.weighted_ = edges.get("directed", False), edges.get("weighted", False)
-        metric.classes_ = np.array(config["classes"])
-        metric.history_ = History(**config["history"])
+        metric.columns_ = Columns.from_state(config.get("columns"))
+        metric.classes_, metric.history_ = np.array(config["classes"]), History(**config["history"])
         options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
         metric.module_ = restored(encoder, strip_prefix(tensors, "encoder."), **options)
         directions = torch.from_numpy(tensors["directions"]) if "directions" in tensors else None
