@@ -16,12 +16,12 @@ def add_sgml(records, tests, *, zeros=0.25, **changes):
         records.add(config("rpw", "knn", run, setting), result)
 
 
-def add_graph_metric(records, tests, *, part="mean of labels", kept=()):
-    """GraphMetric with k-NN on MUTAG; `kept` are the runs in which learning was kept."""
-    for run, test in enumerate(tests):
-        learning = [{"name": "weights of blocks", "gain": 0.02, "kept": run in kept}]
-        result = {"validation": 0.9, "test": test, "weights": {part: 1.0}, "learning": learning, "seconds": SECONDS}
-        records.add(config("graphmetric", "knn-weighted", run, {}), result)
+def add_graph_metric(records, tests, *, part="mean of labels", learning=None, head="head-knn"):
+    """GraphMetric with a head on MUTAG; `learning` has the weight and the parts of learned scores of each run."""
+    learning = learning or [{"weight": 3.0, "parts": [part]}] * len(tests)
+    for run, (test, learned) in enumerate(zip(tests, learning, strict=True)):
+        result = {"validation": 0.9, "test": test, "weights": {part: 1.0}, "learning": learned, "seconds": SECONDS}
+        records.add(config("graphmetric", head, run, {}), result)
 
 
 def config(method, classifier, run, model, task=MUTAG):

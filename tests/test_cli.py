@@ -2,6 +2,7 @@ import csv
 import importlib
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ def folder(tmp_path_factory):
 def model(folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("models") / "knn"
     arguments = ["fit", str(folder), "--labels", str(folder / "classes.csv"), "--out", str(out), "--neighbors", "3"]
-    assert main(arguments) == 0
+    assert main([*arguments, "--no-estimate"]) == 0
     return out
 
 
@@ -40,8 +41,101 @@ def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys
     assert gml.load(model).names_.tolist()[:2] == ["ring4", "star4"]
     labels = ["--labels", str(folder / "classes.csv")]
     assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
-    assert "candidates; leave-one-out accuracy" in capsys.readouterr().out
-    assert gml.load(tmp_path / "m").n_neighbors_ in (1, 2, 3, 5, 7)
+    said = capsys.readouterr().out
+    assert "20 graphs, 2 classes\nchose " in said
+    assert re.search(r"accuracy on new graphs about [\d.]+ % ± [\d.]+ % \(the largest class: [\d.]+ %", said)
+    found = gml.load(tmp_path / "m")
+    assert isinstance(found, gml.GraphKNNClassifier)
+    assert (found.n_neighbors, found.weights) == ("auto", "distance")
+    assert found.n_neighbors_ in (1, 2, 3, 5, 7, 10, 15)
+
+
+HEADS = {
+    "knn": (gml.GraphKNNClassifier, gml.GraphKNNRegressor),
+    "ridge": (gml.GraphRidgeClassifier, gml.GraphRidge),
+    "auto": (gml.GraphClassifier, gml.GraphRegressor),
+    "svc": (gml.GraphSVC, None),
+}
+
+
+def fit_quickly(source, out, *options):
+    return main(["fit", str(source), "--out", str(out), "--no-estimate", *options])
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_predictors_of_classes(folder, tmp_path, capsys, kind):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert fit_quickly(folder, tmp_path / "m", *labels, "--model", kind) == 0
+    assert "on new graphs" not in capsys.readouterr().out
+    assert type(gml.load(tmp_path / "m")) is HEADS[kind][0]
+    assert main(["predict", str(tmp_path / "m"), str(folder)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert all(row["graph"].startswith(row["prediction"]) for row in rows)
+    assert float(rows[0]["share ring"]) + float(rows[0]["share star"]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["knn", "ridge", "auto"])
+def test_predictors_of_numbers(molecules, tmp_path, capsys, kind):
+    source = [str(molecules / "molecules.csv"), "--smiles", "structure"]
+    assert fit_quickly(*source[:1], tmp_path / "m", *source[1:], "--target", "logS", "--model", kind) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("20 graphs\nchose ")
+    assert "(numbers, " in said
+    assert type(gml.load(tmp_path / "m")) is HEADS[kind][1]
+    assert main(["predict", str(tmp_path / "m"), *source]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == ["graph", "prediction"]
+    assert max(abs(float(row["prediction"]) - len(row["graph"]) / 7) for row in rows) < 0.15
+
+
+def test_the_estimate_of_numbers_stands_beside_the_mean(molecules, tmp_path, capsys):
+    source = [str(molecules / "molecules.csv"), "--smiles", "structure", "--target", "logS"]
+    assert main(["fit", *source, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^R² in 5-fold cross-validation: (0\.[89]|1\.0)\d+ ± ", said, re.MULTILINE)
+    assert re.search(r"R² on new graphs about (0\.[89]|1\.0)\d+ ± [\d.]+ \(the mean: -0\.\d+\)\n", said)
+
+
+def test_whole_numbers_are_classes_or_numbers_as_told(molecules, tmp_path, capsys):
+    source = [molecules / "molecules.csv", tmp_path / "m", "--smiles", "structure", "--target", "even"]
+    assert fit_quickly(*source) == 0
+    assert "20 graphs, 2 classes" in capsys.readouterr().out
+    assert fit_quickly(*source, "--task", "numbers", "--overwrite") == 0
+    assert gml.load(tmp_path / "m").metric_.task_ == "numbers"
+
+
+def test_a_metric_without_labels(folder, tmp_path, capsys):
+    assert main(["fit", str(folder), "--out", str(tmp_path / "m"), "--task", "none", "--model", "metric"]) == 0
+    said = capsys.readouterr().out
+    assert "(no targets, " in said
+    assert "on new graphs" not in said  # there is nothing to predict
+    metric = gml.load(tmp_path / "m")
+    assert (type(metric), metric.task_) == (gml.GraphMetric, "none")
+    assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
+    assert main(["predict", str(tmp_path / "m"), str(folder)]) == 2
+    assert "holds a metric without a predictor" in capsys.readouterr().err
+    with_labels = ["--labels", str(folder / "classes.csv"), "--task", "none", "--model", "metric", "--overwrite"]
+    assert main(["fit", str(folder), "--out", str(tmp_path / "m"), *with_labels]) == 0
+    assert "(no targets, " in capsys.readouterr().out
+
+
+def test_settings_of_the_predictors(folder, tmp_path):
+    labels = ["--labels", str(folder / "classes.csv"), "--metric", "sgml", "--epochs", "1", "--overwrite"]
+    out = tmp_path / "m"
+    assert fit_quickly(folder, out, *labels, "--model", "svc", "--gamma", "0.5", "--C", "2") == 0
+    assert (gml.load(out).gamma_, gml.load(out).C_) == (0.5, 2.0)
+    assert fit_quickly(folder, out, *labels, "--model", "svc", "--C", "2") == 0
+    assert (gml.load(out).gamma, gml.load(out).C) == ("auto", 2.0)
+    assert fit_quickly(folder, out, *labels, "--neighbors", "2", "--votes", "uniform") == 0
+    assert (gml.load(out).n_neighbors_, gml.load(out).weights) == (2, "uniform")
+
+
+def test_numbers_with_the_papers_model_need_a_loss_for_them(molecules, tmp_path, capsys):
+    source = [molecules / "molecules.csv", tmp_path / "m", "--smiles", "structure", "--target", "logS"]
+    assert fit_quickly(*source, "--metric", "sgml", "--epochs", "1") == 2
+    assert 'the targets are numbers: use loss="mlkr"' in capsys.readouterr().err
+    assert fit_quickly(*source, "--metric", "sgml", "--epochs", "1", "--loss", "mlkr") == 0
+    assert gml.load(tmp_path / "m").predict(gml.from_smiles(["CCO"])).shape == (1,)
 
 
 def test_options_of_the_papers_model_have_its_defaults():
@@ -82,8 +176,8 @@ def molecules(tmp_path_factory):
     """Alcohols and amines with their names and a measured number, and a file that has a bad row."""
     where = tmp_path_factory.mktemp("molecules")
     chains = [("C" * n + end, kind) for n in range(2, 12) for end, kind in (("O", "alcohol"), ("N", "amine"))]
-    rows = [f"{text},{kind} {len(text)},{kind},{len(text) / 7:.3f}" for text, kind in chains]
-    (where / "molecules.csv").write_text("\n".join(["structure,id,class,logS", *rows]))
+    rows = [f"{text},{kind} {len(text)},{kind},{len(text) / 7:.3f},{len(text) % 2}" for text, kind in chains]
+    (where / "molecules.csv").write_text("\n".join(["structure,id,class,logS,even", *rows]))
     (where / "bad.csv").write_text("smiles\nCCCO\nC1CC\nCCCN\n")
     return where
 
@@ -92,7 +186,7 @@ def molecules(tmp_path_factory):
 def chemist(molecules, tmp_path_factory):
     out = tmp_path_factory.mktemp("models") / "chemist"
     columns = ["--smiles", "structure", "--target", "class"]
-    assert main(["fit", str(molecules / "molecules.csv"), *columns, "--out", str(out), "--neighbors", "1"]) == 0
+    assert fit_quickly(molecules / "molecules.csv", out, *columns, "--neighbors", "1") == 0
     return out
 
 
@@ -132,7 +226,7 @@ def test_other_models(folder, tmp_path, kind, capsys):
     code = main(["predict", str(tmp_path / "m"), str(folder)])
     assert code == (0 if kind == "svc" else 2)
     if kind == "metric":
-        assert "without a classifier" in capsys.readouterr().err
+        assert "without a predictor" in capsys.readouterr().err
     assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
 
 
@@ -146,7 +240,7 @@ def test_evaluation_shuffles_a_sorted_folder(folder, tmp_path, monkeypatch):
 
 def test_a_folder_in_tu_format(tmp_path):
     tu = write_tu(tmp_path, 12)
-    assert main(["fit", str(tu), "--out", str(tmp_path / "a")]) == 0
+    assert fit_quickly(tu, tmp_path / "a") == 0
     assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b"), "--metric", "sgml"]) == 0
     assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0
     assert gml.load(tmp_path / "b").metric_.features_.kind_ == "degree"
@@ -177,12 +271,34 @@ def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
             ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--neighbors", "99"],
             "n_neighbors=99",
         ),
+        (["fit", "{folder}", "--out", "{new}", "--task", "none"], "to learn without, --task none --model metric"),
+        (["fit", "{folder}", "--out", "{new}", "--model", "metric"], "to learn without, --task none --model metric"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--task", "none"],
+            "--task none learns a metric alone: --model metric, not knn",
+        ),
+        (
+            ["fit", "{folder}", "--out", "{new}", "--task", "none", "--model", "metric", "--evaluate"],
+            "--evaluate needs classes or numbers",
+        ),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--task", "numbers"],
+            "targets must be numbers, that of graph 0 is 'ring'",
+        ),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--model", "svc", "--C", "-1"],
+            'C must be positive or "auto", got -1.0',
+        ),
+        (
+            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS", "--model", "svc"],
+            "--model svc is for classes: knn, ridge or auto predict numbers",
+        ),
+        (
+            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS", "--task", "classes"],
+            "class labels must be discrete",
+        ),
         (["fit", "{molecules}", "--out", "{new}", "--target", "class"], "its columns are structure, id, class, logS"),
         (["fit", "{molecules}", "--out", "{new}", "--smiles", "structure"], "the column of a CSV with --target"),
-        (
-            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS"],
-            "numbers are not learned yet",
-        ),
         (["fit", "{folder}", "--out", "{new}", "--target", "class"], "--target goes with a CSV of molecules"),
         (["fit", "no/such.csv", "--out", "{new}", "--target", "class"], "cannot read no/such.csv"),
     ],
@@ -238,7 +354,8 @@ def test_reproduce_passes_its_options_on(tmp_path, monkeypatch):
     assert main(arguments) == 0
     given = {"what": "table1", "out": tmp_path, "datasets": ["MUTAG", "BZR"], "runs": 3, "preset": "authors"}
     assert given.items() <= passed.items()
-    assert passed.keys() - given.keys() == {"features", "methods", "classifiers", "jobs", "backend", "root", "readme"}
+    others = {"features", "methods", "classifiers", "jobs", "backend", "root", "readme", "molecules", "splits"}
+    assert passed.keys() - given.keys() == others
     assert main([*arguments, "--methods", "rpw"]) == 1  # what fails is returned
 
 

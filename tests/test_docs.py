@@ -64,15 +64,22 @@ def test_signatures_are_those_of_the_code(written):
 
 def test_molecules_run():
     pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
-    assert run_python(ROOT / "docs" / "molecules.md")
+    names = run_python(ROOT / "docs" / "molecules.md")
+    found = names["regressor"].predict(gml.from_smiles(["CCCC(C)CO", "CC(C)CCCN"]))
+    assert found == pytest.approx([102.2, 101.2], abs=1)  # what the page says they weigh
 
 
 def test_mathematics_runs():
     assert "x" in run_python(ROOT / "docs" / "mathematics.md")
 
 
-def test_the_guide_runs():
-    names = run_python(ROOT / "docs" / "guide.md")
+@pytest.fixture(scope="module")
+def names():
+    """What the guide defines."""
+    return run_python(ROOT / "docs" / "guide.md")
+
+
+def test_the_guide_runs(names):
     new, kinds = names["new"], names["kinds"]
     assert names["distances"].shape == (2, 3)
     assert names["distances"][0, 0] > 0  # a look-alike, not the graph itself,
@@ -87,9 +94,24 @@ def test_the_guide_runs():
     assert names["which"].shape == (20, 2)
 
 
+def test_the_guide_learns_from_numbers_and_reports(names):
+    samples, counts = names["samples"], names["counts"]
+    assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1)
+    assert any(part.startswith("learned from") for part in names["why_learned"].term_share)
+    assert sum(names["why_learned"].term_share.values()) == pytest.approx(1)
+    assert names["both"].predict(samples[50:52]).shape == (2, 2)
+    assert "no targets" in names["unsupervised"].report_
+    assert names["chooser"].score(samples[50:], names["many"][50:]) > 0.8
+    assert names["svm_on_it"].chosen_["head"] == "svc"
+    assert names["measured"].estimate_.score > names["measured"].estimate_.guess
+    assert "accuracy on new graphs about" in names["measured"].report_
+    assert names["search"].best_score_ > 0.9
+
+
 @pytest.fixture
 def registries():
     """All registries; what a test adds to them is removed again."""
+    assert {gml.GraphMetric.__name__, gml.SGML.__name__} <= set(METRICS)  # imported now, or they would be removed too
     found = (BASELINES, BLOCKS, EMBEDDINGS, ENGINES, LOSSES, METRICS, OBJECTIVES)
     before = [dict(registry) for registry in found]
     yield found
@@ -102,9 +124,10 @@ def test_extending_runs(registries, tmp_path):
     before = [set(registry) for registry in registries]
     names = run_python(ROOT / "docs" / "extending.md")
     added = {name for registry, known in zip(registries, before, strict=True) for name in set(registry) - known}
-    assert added == {"degrees", "walks", "moments", "direct", "contrastive", "CountMetric", "grades"}
+    assert added == {"degrees", "walks", "moments", "presence", "direct", "contrastive", "CountMetric", "grades"}
     graphs, grades = names["graphs"], names["metric"]
-    assert {"mean of walks", "moments of walks", "moments of degree"} <= set(grades.choice_.scores)  # tried unasked
+    unasked = {"mean of walks", "moments of walks", "moments of degree", "presence of trees 0–1"}
+    assert unasked <= set(grades.choice_.scores)  # candidates like any other
     assert grades.choice_.accuracy > 0.9
     loaded = gml.load(grades.save(tmp_path / "grades"))
     assert isinstance(loaded.objective_, names["Grades"])

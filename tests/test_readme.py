@@ -29,6 +29,8 @@ def test_quickstarts_learn_something(names):
     assert [names["kinds"][i] for i in names["distances"].argmin(axis=1)] == ["mixed", "split"]
     assert names["why"].plan.sum() == pytest.approx(1)
     assert names["search"].best_score_ > 0.9
+    assert names["regressor"].predict([names["ring"]("CNCNCNNC")]) == pytest.approx([8], abs=0.5)
+    assert set(names["clusters"].labels_) == {0, 1}
 
 
 def test_the_readme_has_commands():

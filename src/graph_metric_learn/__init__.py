@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "GraphClassifier": "neighbors",
+    "GraphKMeans": "neighbors",
     "GraphKNNClassifier": "neighbors",
     "GraphKNNRegressor": "neighbors",
     "GraphMetric": "metrics.automatic",
+    "GraphRegressor": "neighbors",
+    "GraphRidge": "neighbors",
+    "GraphRidgeClassifier": "neighbors",
     "GraphSVC": "neighbors",
+    "NearestClassMean": "neighbors",
     "NodeFeatures": "features",
     "SGCN": "metrics.sgml.encoders",
     "SGML": "metrics.sgml",
@@ -22,6 +28,7 @@ _HOME = {
     "fit_many": "metrics.sgml.fit_many",
     "from_smiles": "graphs.sources.smiles",
     "load": "neighbors",
+    "mlkr": "metrics.sgml.losses",
     "nca": "metrics.sgml.losses",
     "nccml": "metrics.sgml.losses",
     "Curves": "transport",
@@ -48,8 +55,19 @@ if TYPE_CHECKING:
     from .metrics.sgml import SGML
     from .metrics.sgml.encoders import SGCN
     from .metrics.sgml.fit_many import fit_many
-    from .metrics.sgml.losses import nca, nccml
-    from .neighbors import GraphKNNClassifier, GraphKNNRegressor, GraphSVC, load
+    from .metrics.sgml.losses import mlkr, nca, nccml
+    from .neighbors import (
+        GraphClassifier,
+        GraphKMeans,
+        GraphKNNClassifier,
+        GraphKNNRegressor,
+        GraphRegressor,
+        GraphRidge,
+        GraphRidgeClassifier,
+        GraphSVC,
+        NearestClassMean,
+        load,
+    )
     from .transport import (
         Curves,
         Vectors,
@@ -69,10 +87,16 @@ __all__ = [
     "SGCN",
     "SGML",
     "Curves",
+    "GraphClassifier",
+    "GraphKMeans",
     "GraphKNNClassifier",
     "GraphKNNRegressor",
     "GraphMetric",
+    "GraphRegressor",
+    "GraphRidge",
+    "GraphRidgeClassifier",
     "GraphSVC",
+    "NearestClassMean",
     "NodeFeatures",
     "Vectors",
     "as_curves",
@@ -88,6 +112,7 @@ __all__ = [
     "kneighbors",
     "load",
     "mean_curve",
+    "mlkr",
     "nca",
     "nccml",
     "pairwise_distances",

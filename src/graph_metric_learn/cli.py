@@ -28,7 +28,7 @@ _SGML: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "help": "hops of the graph convolution (2)"},
     "components": {"type": int, "help": "output features of the encoder (5)"},
     "distance": {"choices": ["rpw", "pw", "sw"], "help": "(rpw)"},
-    "loss": {"choices": ["nccml", "nccml-paper", "nca", "nca-paper"], "help": "(nccml)"},
+    "loss": {"choices": ["nccml", "nccml-paper", "nca", "nca-paper", "mlkr"], "help": "mlkr for numbers (nccml)"},
     "epochs": {"type": int, "help": "(10)"},
     "batch-size": {"type": int, "help": "(8)"},
     "learning-rate": {"type": float, "help": "(0.00999)"},
@@ -67,8 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, run, add_options, text in (
         ("demo", _demo, _demo_options, "learn a metric on handwritten digits as graphs and write an HTML report"),
-        ("fit", _fit, _fit_options, "learn a metric and a classifier from labelled graphs, and save them"),
-        ("predict", _predict, _predict_options, "predict the classes of graphs with a saved model, to CSV"),
+        ("fit", _fit, _fit_options, "learn a metric and a predictor of classes or numbers from graphs, and save them"),
+        ("predict", _predict, _predict_options, "predict classes or numbers of graphs with a saved model, to CSV"),
         ("distances", _distances, _distances_options, "distances between graphs by a saved model, to .npy or .csv"),
         ("reproduce", _reproduce, _reproduce_options, "run the paper's experiments, resumably, and print its tables"),
         ("bench", _bench, _bench_options, "measure speed and memory against their targets"),
@@ -89,7 +89,7 @@ def _source_options(command: argparse.ArgumentParser, *, target: bool = False) -
     add = command.add_argument_group("with a CSV of molecules").add_argument
     add("--smiles", metavar="COLUMN", help="column of SMILES (smiles)")
     if target:
-        add("--target", metavar="COLUMN", help="column of classes")
+        add("--target", metavar="COLUMN", help="column of classes or numbers")
     add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
     add("--on-error", choices=["raise", "skip"], help="stop at a row that cannot be read, or leave it out (raise)")
 
@@ -107,14 +107,21 @@ def _fit_options(command: argparse.ArgumentParser) -> None:
     add("source", help=_SOURCE)
     add("--labels", type=Path, help="CSV with columns graph,label (for a folder of graph files)")
     add("--out", type=Path, required=True, help="model folder to write")
-    add("--model", choices=["knn", "svc", "metric"], default="knn", help="what to save (%(default)s)")
+    add(
+        "--task", choices=["auto", "classes", "numbers", "none"], default="auto",
+        help="what the labels are; auto: classes if strings or whole numbers (%(default)s)",
+    )  # fmt: skip
+    add(
+        "--model", choices=["knn", "ridge", "svc", "auto", "metric"], default="knn",
+        help="what to save; auto chooses among the predictors (%(default)s)",
+    )  # fmt: skip
     add("--neighbors", type=_neighbors, default="auto", help="k of k-NN, or auto (%(default)s)")
     add(
         "--votes", choices=["distance", "uniform"], default="distance",
         help="whether nearer neighbours count more in k-NN (%(default)s)",
     )  # fmt: skip
-    add("--gamma", type=float, default=1.0, help="of the SVM kernel exp(-gamma d) (%(default)s)")
-    add("--C", type=float, default=1.0, help="cost of the SVM (%(default)s)")
+    add("--gamma", type=_number_or_auto, default="auto", help="of the SVM kernel exp(-gamma d) (%(default)s)")
+    add("--C", type=_number_or_auto, default="auto", help="cost of the SVM (%(default)s)")
     add(
         "--metric", choices=["auto", "sgml"], default="auto",
         help="auto chooses features, embeddings and weights by itself (GraphMetric); sgml is the paper's model",
@@ -123,7 +130,15 @@ def _fit_options(command: argparse.ArgumentParser) -> None:
     for option, settings in _SGML.items():
         sgml.add_argument(f"--{option}", **settings)
     add("--seed", type=int, default=0, help="(%(default)s)")
-    add("--evaluate", action="store_true", help="also print the accuracy of a shuffled 5-fold cross-validation")
+    add(
+        "--evaluate",
+        action="store_true",
+        help="also print the score of the model in a shuffled 5-fold cross-validation",
+    )
+    add(
+        "--no-estimate", action="store_true",
+        help="do not measure how well neighbours predict new graphs, which takes five times as long as learning",
+    )  # fmt: skip
     _overwrite_option(command, "an earlier model")
     _source_options(command, target=True)
 
@@ -163,6 +178,8 @@ def _reproduce_options(command: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, default=1, help="how many at a time (%(default)s)")
     add("--backend", help="of joblib: loky, threading, or another registered one (loky)")
     add("--out", type=Path, default=Path("results"), help="folder of the records (%(default)s)")
+    add("--molecules", type=Path, help="folder with ESOL.csv, Lipophilicity.csv and BACE.csv, for molecules")
+    add("--splits", type=Path, help="folder with the published folds, NAME.json, for fair")
     add("--readme", type=Path, help="Markdown file whose summary of the results is renewed, too")
     _root_option(command)
 
@@ -179,6 +196,10 @@ def _neighbors(text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
+def _number_or_auto(text: str) -> float | str:
+    return text if text == "auto" else float(text)
+
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 
@@ -189,31 +210,63 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from .neighbors import GraphKNNClassifier, GraphSVC
-
     _check_new(options.out, options.overwrite)
     names, graphs, y = _graphs(options, options.source, labels=options.labels)
-    if y is None:
-        raise ValueError(
-            f"{options.source} has no class labels: give a CSV with --labels, or the column of a CSV with --target"
-        )
-    metric = _metric(options, graphs)
-    knn = GraphKNNClassifier(metric, n_neighbors=options.neighbors, weights=options.votes)
-    svc = GraphSVC(metric, gamma=options.gamma, C=options.C)
-    model: Any = {"metric": metric, "knn": knn, "svc": svc}[options.model]
-    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes")
+    task = _task(options, y)
+    metric = _metric(options, graphs, task)
+    model = metric if options.model == "metric" else _predictor(options, metric, task)
+    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes" if task == "classes" else f"{len(names)} graphs")
     if options.evaluate:
-        from sklearn.model_selection import StratifiedKFold, cross_val_score
-
-        classifier = knn if options.model == "metric" else model
-        folds = StratifiedKFold(5, shuffle=True, random_state=options.seed)  # files are often sorted
-        scores = cross_val_score(classifier, graphs, y, cv=folds)
-        print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
+        if task == "none":
+            raise ValueError("--evaluate needs classes or numbers")
+        _cross_validate(options, _predictor(options, metric, task) if model is metric else model, graphs, y, task)
     model.fit(graphs, y)
     fitted = model if options.model == "metric" else model.metric_
     print(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
     model.save(options.out, overwrite=options.overwrite)
     print(f"written: {options.out}")
+
+
+def _task(options: argparse.Namespace, y: Any) -> str:
+    """What is learned for, checked against what there is to learn from."""
+    from .objectives.targets import task_of
+
+    task = task_of(y) if options.task == "auto" else options.task
+    if y is None and (options.task != "none" or options.model != "metric"):
+        raise ValueError(
+            f"{options.source} has no class labels: give a CSV with --labels, or the column of a CSV with --target; "
+            "to learn without, --task none --model metric"
+        )
+    if task == "none" and options.model != "metric":
+        raise ValueError(f"--task none learns a metric alone: --model metric, not {options.model}")
+    if task == "numbers" and options.model == "svc":
+        raise ValueError("--model svc is for classes: knn, ridge or auto predict numbers")
+    return task
+
+
+def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
+    """The predictor that was asked for, not fitted."""
+    from .neighbors.by_name import predictor
+
+    settings = {"n_neighbors": options.neighbors, "weights": options.votes, "gamma": options.gamma, "C": options.C}
+    return predictor("knn" if options.model == "metric" else options.model, task, metric, **settings)
+
+
+def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any, task: str) -> None:
+    """Prints the score of a model by five shuffled folds: files are often sorted."""
+    from sklearn.base import clone
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+
+    kind = KFold if task == "numbers" else StratifiedKFold
+    folds = kind(5, shuffle=True, random_state=options.seed)
+    model = clone(model)
+    if options.metric == "auto":
+        model.set_params(metric__estimate=False)
+    scores = cross_val_score(model, graphs, y, cv=folds)
+    if task == "numbers":
+        print(f"R² in 5-fold cross-validation: {scores.mean():.3f} ± {scores.std():.3f}")
+    else:
+        print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
 
 
 def _graphs(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:
@@ -224,7 +277,7 @@ def _graphs(options: argparse.Namespace, source: str, labels: Path | None = None
     return load_source(source, root=options.root, labels=labels, columns=given)
 
 
-def _metric(options: argparse.Namespace, graphs: Any) -> Any:
+def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
     """The metric that was asked for, not fitted."""
     given = {name: getattr(options, name.replace("-", "_")) for name in _SGML}
     given = {name: value for name, value in given.items() if value is not None}
@@ -233,7 +286,7 @@ def _metric(options: argparse.Namespace, graphs: Any) -> Any:
 
         if given:
             raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
-        return GraphMetric(random_state=options.seed)
+        return GraphMetric(task=task, estimate=not options.no_estimate, random_state=options.seed)
     from .metrics.sgml.estimator import SGML
 
     settings = {_SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in given.items()}
@@ -265,7 +318,7 @@ def _predict(options: argparse.Namespace) -> None:
         _check_new(options.out, options.overwrite)
     model = load(options.model)
     if not hasattr(model, "predict"):
-        raise ValueError(f"{options.model} holds a metric without a classifier: fit with --model knn or svc")
+        raise ValueError(f"{options.model} holds a metric without a predictor: fit with --model knn or another")
     names, graphs, _ = _graphs(options, options.source)
     text = _predictions_csv(model, names, graphs)
     if options.out:

@@ -26,6 +26,7 @@ def test_the_table_holds_every_system_by_its_name():
     assert set(BASELINES) == {
         *("w2", "w2-entropic", "fgw", "fgw-wl", "wwl", "wl-oa", "propak", "hgk-sp"),
         *("netlsd", "fgsd", "netsimile", "pscn", "mean-pool", "largest-class"),
+        *("gin", "gine", "tfgw", "tw", "morgan-forest", "morgan-ridge", "chemprop"),
     }
 
 

@@ -1,23 +1,62 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from embedding_clouds import columns
+from embedding_clouds import columns, dense, names
 from graph_metric_learn.embeddings import Histogram
+
+SIZES = np.array([5, 9])
 
 
 def test_histogram_is_the_distance_of_hellinger(rng):
-    points = columns(rng, (5, 9))
-    one, two = Histogram().vectors(points, np.array([5, 9]))[:, 0].astype(float)
-    p, q = points[:5].toarray().mean(0), points[5:].toarray().mean(0)
+    """By hand, from the shares of the names."""
+    points = names(rng, SIZES)
+    one, two = dense(Histogram().fit(points, SIZES, rng).vectors(points, SIZES))
+    p, q = (Counter(part.ravel().tolist()) for part in (points[:5], points[5:]))
+    wanted = sum((np.sqrt(p[name] / 5) - np.sqrt(q[name] / 9)) ** 2 for name in set(p) | set(q))
+    assert np.sum((one - two) ** 2) == pytest.approx(wanted)
+
+
+def test_columns_of_0_and_1_give_the_same_as_names(rng):
+    """Names and hashed columns are two ways to say the same, as long as no two names share a column."""
+    hot = columns(rng, (5, 9))
+    named = hot.indices.reshape(14, 2).astype(np.uint64)
+    by_column, by_name = Histogram().fit(hot, SIZES, rng), Histogram().fit(named, SIZES, rng)
+    assert by_column.arrays() == {}  # nothing to learn
+    assert by_column.vectors(hot, SIZES).shape == (2, 1, 8)
+    p, q = hot[:5].toarray().mean(0), hot[5:].toarray().mean(0)
+    one, two = dense(by_column.vectors(hot, SIZES))
     assert np.sum((one - two) ** 2) == pytest.approx(2 * 2 - 2 * np.sum(np.sqrt(p * q)), rel=1e-5)
+    seen = by_name.vocabulary  # columns that occur, ascending
+    np.testing.assert_allclose(dense(by_name.vectors(named, SIZES))[:, :-1], np.stack([one, two])[:, seen], rtol=1e-6)
+    np.testing.assert_allclose(by_column.plan(hot[:5], hot[5:]), by_name.plan(named[:5], named[5:]), atol=1e-12)
+    gradient = rng.normal(size=8)
+    narrow = np.append(gradient[seen], 0.0)
+    for wide, few in zip(
+        by_column.attribute(hot[:5], hot[5:], gradient[None]), by_name.attribute(named[:5], named[5:], narrow),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_allclose(wide, few, atol=1e-12)
+        assert wide.sum() == pytest.approx(gradient @ (one - two), abs=1e-6)
 
 
 def test_a_histogram_blames_what_only_one_has(rng):
     x = sparse.csr_array(np.eye(3)[[0, 0, 1]])
     z = sparse.csr_array(np.eye(3)[[0, 0, 2]])
-    plan, source, target = Histogram().compare(x, z, np.ones(3))
-    assert source.argmax() == 2
-    assert target.argmax() == 2
+    one, two = (np.sqrt(np.asarray(cloud.sum(0)) / 3) for cloud in (x, z))
+    source, target = Histogram().attribute(x, z, one - two)
+    assert source.sum() == target.sum() == pytest.approx(2 / 3)
+    np.testing.assert_allclose(source, [1 / 9, 1 / 9, 1 / 3 + 1 / 9])  # what x lacks is shared by all
+    np.testing.assert_allclose(target, source)
+    plan = Histogram().plan(x, z)
     assert plan[2, 2] == pytest.approx(1 / 3)  # nothing else is left for it
     np.testing.assert_allclose(plan[:2, :2], 1 / 6)
+
+
+def test_the_size_of_a_cloud_does_not_count(rng):
+    x = names(rng, [4])
+    embedding = Histogram().fit(x, np.array([4]), rng)
+    one, two = dense(embedding.vectors(np.concatenate([x, x, x]), np.array([4, 8])))
+    np.testing.assert_allclose(one, two)

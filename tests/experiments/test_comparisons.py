@@ -4,6 +4,7 @@ from graph_metric_learn.experiments.comparisons import (
     ingredient_rows,
     other_systems,
     outside_rows,
+    rival_rows,
 )
 from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.records import Records
@@ -35,13 +36,13 @@ def test_systems_with_an_unfinished_grid_are_not_compared(tmp_path):
 
 def test_what_was_chosen_is_averaged_over_the_runs(tmp_path):
     records = Records(tmp_path)
-    add_graph_metric(records, [0.9, 0.8], kept=(0,))
-    assert chosen_rows(list(records))[1:] == [
-        ["MUTAG (degree)", "100 % mean of labels", "weights of blocks in 1 of 2 runs"]
-    ]
-    records = Records(tmp_path / "never")
-    add_graph_metric(records, [0.9])
-    assert chosen_rows(list(records))[1][2] == "never"
+    learning = [
+        {"weight": 10.0, "parts": ["trees", "counts", "mean"]}, {"weight": 0.0, "parts": ["trees"]},
+        {"weight": 3.0, "parts": ["mean", "trees"]},
+    ]  # fmt: skip
+    add_graph_metric(records, [0.9, 0.8, 0.7], learning=learning)
+    assert chosen_rows(list(records))[1:] == [["MUTAG (degree)", "100 % mean of labels", "trees, mean", "3"]]
+    assert len(chosen_rows([])) == 1
 
 
 def test_ingredients_are_compared_on_the_same_splits(tmp_path):
@@ -53,7 +54,40 @@ def test_ingredients_are_compared_on_the_same_splits(tmp_path):
         ("BZR (attributes)", "graphmetric-mean", {0: 0.7}),
     ):
         for run, test in tests.items():
-            where = config(method, "knn-loo", run, GRAPHMETRIC_VARIANTS[method], TASKS[task])
+            where = config(method, "head-knn", run, GRAPHMETRIC_VARIANTS[method], TASKS[task])
             records.add(where, {"validation": 0.9, "test": test, "seconds": SECONDS})
     (row,) = ingredient_rows(list(records))[1:]
-    assert row == ["GraphMetric, means only", "+5.0 (2 tasks)", "-10.0, MUTAG (degree)", "+20.0, BZR (attributes)"]
+    assert row == [
+        "GraphMetric, means only",
+        "+5.0 (2 tasks)",
+        "+5.0",
+        "-10.0, MUTAG (degree)",
+        "+20.0, BZR (attributes)",
+    ]
+
+
+def test_rivals_are_compared_on_the_same_splits_and_tested(tmp_path):
+    records = Records(tmp_path)
+
+    def add(task, method, classifier, tests):
+        for run, test in tests.items():
+            result = {"validation": 0.9, "test": test, "seconds": SECONDS}
+            records.add(config(method, classifier, run, grid(TASKS[task], method)[0], TASKS[task]), result)
+
+    assert len(rival_rows(list(records))) == 1
+    add("MUTAG (degree)", "graphmetric", "head-auto", {0: 0.9, 1: 0.8, 2: 0.9, 3: 0.8, 4: 0.1})
+    add("MUTAG (degree)", "gin", "own", dict.fromkeys(range(4), 0.7))
+    add("BZR (attributes)", "graphmetric", "head-auto", {0: 0.8})
+    add("BZR (attributes)", "gin", "own", {0: 0.85})
+    head, gin = rival_rows(list(records))
+    found = dict(zip(head, gin, strict=True))
+    assert found["GraphMetric, head chosen by itself, less"] == "GIN"
+    assert found["MUTAG (degree)"] == "+15.0 ± 2.9, p = 0.02"  # t = 15 / sqrt((1/4 + 1/9) · 100/3), 3 degrees
+    assert found["BZR (attributes)"] == "-5.0"
+    assert found["NCI1 (labels)"] == ""
+    assert found["mean over tasks"] == "+5.0, 2 tasks"
+    assert found["median"] == "+5.0"
+    add("BZR (attributes)", "graphmetric", "head-auto", {1: 0.8})
+    add("BZR (attributes)", "gin", "own", {1: 0.85})
+    average = dict(zip(head, rival_rows(list(records))[1], strict=True))["mean over tasks"]
+    assert average == "+5.0, p = 0.06, 2 tasks"  # half the error of MUTAG, the other has none: t = 5 / 1.73

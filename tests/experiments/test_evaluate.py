@@ -1,7 +1,7 @@
 import pytest
 
 from graph_metric_learn import SGML
-from graph_metric_learn.baselines import W2, SolverFailure
+from graph_metric_learn.baselines import GIN, W2, SolverFailure
 from graph_metric_learn.experiments import choices, edges, evaluate, runner
 from graph_metric_learn.experiments.protocol import choose_knn, split
 from graph_metric_learn.experiments.records import Records
@@ -31,12 +31,15 @@ def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, class
 @pytest.mark.parametrize(
     ("method", "classifiers"),
     [
-        ("rpw", ["knn", "svm"]), ("graphmetric", ["knn-loo", "knn-weighted", "svm"]), ("mean-pool", ["1-nn", "svm"]),
-        ("wl-oa", ["svm"]), ("largest-class", ["own"]), ("pscn", ["own"]),
+        ("rpw", ["knn", "svm"]), ("graphmetric", ["head-auto", "head-knn", "head-ridge", "head-svc"]),
+        ("mean-pool", ["1-nn", "svm"]), ("wl-oa", ["svm"]), ("largest-class", ["own"]), ("pscn", ["own"]),
+        ("gin", ["own"]),
     ],
 )  # fmt: skip
 def test_classes_of_test_graphs_change_the_test_score_alone(root, tmp_path, monkeypatch, method, classifiers):
     """The whole way from the files to the record: with the test graphs' classes swapped, nothing else differs."""
+    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
+    monkeypatch.setattr(GIN, "default_rates", (0.01,))
     config = runner.cells(TOY, method, "authors", 1, classifiers)[: len(classifiers)]
     graphs, y = evaluate.dataset("TOY", "degree", str(root))
     _, test = split(y, 0)
@@ -47,7 +50,7 @@ def test_classes_of_test_graphs_change_the_test_score_alone(root, tmp_path, monk
     for number, classes in enumerate((y, swapped)):
         monkeypatch.setattr(evaluate.protocol, "split", lambda classes, run: split(y, run))
         monkeypatch.setattr(evaluate, "dataset", lambda *args, c=classes: (graphs, c))
-        found = runner.run_group(config, str(root), str(tmp_path / str(number)))
+        found = runner.run_group(config, (str(root), None), str(tmp_path / str(number)))
         results.append([{name: value for name, value in one.items() if name != "seconds"} for one in found])
     for one, two in zip(*results, strict=True):
         assert one.pop("test") == pytest.approx(1 - two.pop("test"))
@@ -95,11 +98,22 @@ def test_what_takes_too_long_is_estimated_and_what_fails_is_said(root, tmp_path,
 
 
 def test_graph_metric_is_chosen_anew_in_each_run(root, tmp_path):
-    wanted = runner.cells(TOY, "graphmetric", "authors", 2, ["knn-loo", "svm"])
+    wanted = runner.cells(TOY, "graphmetric", "authors", 2, ["head-auto", "head-knn", "head-svc"])
     records = Records(tmp_path / "r")
     assert runner.run_cells(wanted, records, root=root) == []
-    assert table_entry(records, TOY, "graphmetric", "knn-loo").mean > 80
-    assert all(sum(record["result"]["weights"].values()) == pytest.approx(1) for record in records)
+    assert table_entry(records, TOY, "graphmetric", "head-knn").mean > 80
+    for config, result in ((record["config"], record["result"]) for record in records):
+        assert sum(result["weights"].values()) == pytest.approx(1)
+        assert result["learning"].keys() == {"weight", "parts"}
+        assert config["classifier"] in ("head-auto", f"head-{result['chosen']['head']}")
+        assert 0 <= result["validation"] <= 1
+
+
+def test_without_learning_nothing_is_said_of_it(root):
+    (config,) = runner.cells(TOY, "graphmetric-unlearned", "authors", 1, ["head-ridge"])
+    (result,) = runner.run_group([config], (str(root), None), "unused")
+    assert result["learning"] is None
+    assert result["test"] > 0.8
 
 
 def test_tie_rules_are_scored_on_one_metric(root, monkeypatch):
@@ -110,7 +124,7 @@ def test_tie_rules_are_scored_on_one_metric(root, monkeypatch):
     monkeypatch.setattr(evaluate, "pairwise_distances", lambda x, ties: scored.append(ties) or real(x, ties=ties))
     for rule in choices.TIE_RULES:
         config = {**choices.tie_cells(1)[0], "dataset": "TOY", "features": "degree", "method": rule}
-        (results[rule],) = runner.run_group([config], str(root), "unused")
+        (results[rule],) = runner.run_group([config], (str(root), None), "unused")
     assert learned == ["canonical"] * 4
     assert dict(zip(results, scored, strict=True)) == {
         "canonical": "canonical", "optimal": "optimal", "first": "first", evaluate.RENUMBERED: "first",
@@ -184,3 +198,38 @@ def test_a_class_in_edge_labels_is_seen_with_edge_data_alone(coloured, tmp_path)
     assert found["auto"]["largest_class"] == found[False]["largest_class"] == 0.5
     rows = edges.edge_rows(list(records), ["RINGS"])
     assert rows[1][1] == "100.0 ± 0.0 (2 runs)"
+
+
+def test_networks_choose_for_themselves_and_run_one_split_at_a_time(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
+    monkeypatch.setattr(GIN, "default_rates", (0.01,))
+    real, groups = runner.run_group, []
+    monkeypatch.setattr(runner, "run_group", lambda configs, *args: groups.append(len(configs)) or real(configs, *args))
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(runner.cells(TOY, "gin", "authors", 2, ["own"]), records, root=root) == []
+    assert groups == [1, 1]
+    for result in (record["result"] for record in records):
+        assert result["chosen"].items() >= {"layers": 2, "width": 8, "learning_rate": 0.01}.items()
+        assert 0.5 <= result["validation"] <= 1
+    assert table_entry(records, TOY, "gin", "own").mean > 60
+
+
+def test_a_network_that_takes_too_long_says_so(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(GIN, "grid_limit", 0.0)
+    records = Records(tmp_path / "r")
+    assert runner.run_cells(runner.cells(TOY, "gin", "authors", 1, ["own"]), records, root=root) == []
+    (result,) = (record["result"] for record in records)
+    assert result["limit_seconds"] == 0
+    assert result["estimated_seconds"] > 0
+    assert table_entry(records, TOY, "gin", "own") == "> 0 min"
+
+
+def test_networks_that_see_edges_get_what_these_carry(coloured, tmp_path, monkeypatch):
+    """Equal rings whose class is the label of their edges, in the tables and in that of edge data."""
+    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
+    monkeypatch.setattr(GIN, "default_rates", (0.01,))
+    task = Task("RINGS", "degree")
+    records = Records(tmp_path / "r")
+    wanted = [*runner.cells(task, "gine", "authors", 1, ["own"]), *edges.network_cells(["RINGS"], 1)]
+    assert runner.run_cells(wanted, records, root=coloured) == []
+    assert all(records[config]["test"] == 1 for config in wanted)

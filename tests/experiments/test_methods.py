@@ -47,7 +47,16 @@ def test_other_methods_read_what_the_task_has(method):
 
 
 def test_some_methods_are_classifiers_themselves():
-    assert {method for method in method_names() if has_own_classifier(method)} == {"pscn", "largest-class"}
+    assert {method for method in method_names() if has_own_classifier(method)} == {
+        "pscn", "largest-class", "gin", "gine", "tfgw", "tw", "morgan-forest", "morgan-ridge", "chemprop",
+    }  # fmt: skip
+
+
+def test_template_networks_are_run_on_the_smallest_tasks_alone():
+    run = {name for name, task in TASKS.items() if grid(task, "tfgw")}
+    assert run == {"MUTAG (degree)", "BZR (attributes)", "COX2 (attributes)"}
+    assert grid(TOY, "tfgw") == [{"features": "x", "limit": 1200.0}]
+    assert all(len(grid(task, "gin")) == 1 for task in TASKS.values())
 
 
 def test_packages_that_are_missing(monkeypatch):

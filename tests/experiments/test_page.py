@@ -3,10 +3,11 @@ import re
 from importlib.resources import files
 
 from graph_metric_learn.experiments import choices, figure1, runtimes
+from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.page import results_markdown, write_page
 from graph_metric_learn.experiments.records import Records
 from page_reader import Page
-from small_records import add_edges, add_graph_metric, add_sgml
+from small_records import MUTAG, SECONDS, add_edges, add_graph_metric, add_sgml, config
 
 
 def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
@@ -22,10 +23,10 @@ def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
     assert "90.0 ± 7.6" in text
     assert "| SGML, RPW2, k-NN | 65.0 ± 5.0 (2 runs, 1 of 7 settings) |" in text
     assert "| authors' choices | 65.0 ± 5.0 (2 runs, 1 of 7 settings) (75 → 25 %) |" in text
-    assert re.search(r"\| no ReLU \| 50.0 ± 0.0 \(2 runs, 1 of 7 settings\) \|.*\| -15.0 ± 5.0 \|", text)
+    assert re.search(r"\| no ReLU \| 50.0 ± 0.0 \(2 runs, 1 of 7 settings\) \|.*\| -15.0 ± 5.0, p = 0.22 \|", text)
     assert "Below the paper by more than its own standard deviation: MUTAG (degree)." in text
     search = text.split("## Looking for the cause")[1].split("\n## ")[0]
-    assert "| untrained | 40.0 ± 0.0 (2 runs, 1 of 7 settings) (75 → 75 %) | -25.0 ± 5.0 |" in search
+    assert "| untrained | 40.0 ± 0.0 (2 runs, 1 of 7 settings) (75 → 75 %) | -25.0 ± 5.0, p = 0.14 |" in search
     assert "90.0 ± 0.0 (1 run), 2 s" in text
     assert "0.125" in text
     for name in ("accuracy", "runtimes", "figure1", "learning"):
@@ -62,13 +63,26 @@ def test_an_empty_page_leaves_out_what_is_not_measured(tmp_path):
 
 def test_the_page_shows_what_edge_data_is_worth(tmp_path):
     records = Records(tmp_path / "records")
-    add_edges(records, "BZR_MD", [0.9, 0.8], [0.7, 0.7])
+    add_edges(records, "BZR_MD", [0.9, 0.8] * 2, [0.7] * 4)
     page = Page(write_page(records, tmp_path).read_text())
     section = (tmp_path / "README.md").read_text().split("## Edge data")[1].split("\n## ")[0]
-    assert "| difference |  |  | +15.0 ± 5.0 |  |  |  |" in section
+    assert "| difference |  |  | +15.0 ± 2.9, p = 0.02 |  |  |  |" in section
     assert "| BZR\\_MD | labels (4 different) |" in section
     assert "| BZR\\_MD | 25 % | 75 % mean of labels, 25 % mean of edges |" in section
-    assert "It helps on BZR_MD (+15.0 ± 5.0)" in " ".join(page.text.split())
+    assert "It helps on BZR_MD (+15.0 ± 2.9, p = 0.02)" in " ".join(page.text.split())
+
+
+def test_the_page_compares_with_rivals(tmp_path):
+    records = Records(tmp_path / "records")
+    add_graph_metric(records, [0.9, 0.8] * 2, head="head-auto")
+    write_page(records, tmp_path)
+    assert "Nadeau" not in (tmp_path / "README.md").read_text()
+    for run in range(4):
+        records.add(config("gin", "own", run, *grid(MUTAG, "gin")), {"validation": 1, "test": 0.7, "seconds": SECONDS})
+    write_page(records, tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "| GIN | +15.0 ± 2.9, p = 0.02 |" in text
+    assert "(Nadeau, Bengio 2003)" in text
 
 
 def test_names_in_records_are_escaped(tmp_path):

@@ -60,7 +60,7 @@ def test_datasets_methods_and_classifiers_can_be_chosen(ran, tmp_path):
 def test_edge_data_is_a_part(ran, tmp_path, capsys):
     cells, parts = ran
     assert reproduce("edges", tmp_path, runs=2) == []
-    assert len(cells) == 5 * 2 * 2
+    assert len(cells) == 5 * 2 * 3  # with and without edge data, and GINE
     assert {config["what"] for config in cells} == {"edges"}
     assert "| GraphMetric, without edge data |" in capsys.readouterr().out
     cells.clear()

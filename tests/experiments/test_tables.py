@@ -78,6 +78,11 @@ def test_why_there_is_no_number(records):
     for cell in cells(TOY, "w2", "authors", 2):
         records.add(cell, {"failure": "graphs 0 and 1: no plan"})
     assert table_entry(records, TOY, "fgw", "knn") == "> 1 h (3.0 h)"
+    for cell in cells(TOY, "gin", "authors", 2, ["own"]):
+        records.add(cell, {"estimated_seconds": 3000.0, "limit_seconds": 1200.0})
+    assert table_entry(records, TOY, "gin", "own") == "> 20 min"
+    records.add(cells(TOY, "gin", "authors", 1, ["own"])[0], {"validation": 0.9, "test": 0.5, "seconds": SECONDS})
+    assert str(table_entry(records, TOY, "gin", "own")) == "50.0 ± 0.0 (1 run, others > 20 min)"
     assert table_entry(records, TOY, "w2", "knn") == "solver failed"
 
 

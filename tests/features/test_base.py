@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
+from graph_metric_learn.features.base import Block, BlockOptions
 from graph_metric_learn.features.blocks import BLOCKS, NodeBlocks, SmoothBlock
 
 
@@ -48,3 +49,26 @@ def test_features_are_smoothed_level_by_level(reach):
 def test_without_it_the_name_is_unknown():
     with pytest.raises(ValueError, match="unknown block 'reach@0'"):
         NodeBlocks().fit([nx.path_graph(3)], ["reach@0"])
+
+
+class Initials(Block):
+    """A name for each node that is its degree. A toy, with as many columns as the options say."""
+
+    scaling = "none"
+    makes_columns = True
+
+    def at_levels(self, graphs, levels, shared):
+        assert self.options.n_columns is None
+        return [graphs.degrees[:, None].astype(np.uint64) for _ in levels]
+
+
+def test_a_block_of_names_from_outside_goes_through_all_embeddings_of_names(monkeypatch, tmp_path):
+    monkeypatch.setitem(BLOCKS, "initials", Initials)
+    assert BlockOptions() == BlockOptions(code_size=32, n_columns=None)
+    graphs = [nx.path_graph(n) for n in range(8, 18)] + [nx.star_graph(n) for n in range(7, 17)]
+    metric = gml.GraphMetric(features=["initials@0"], random_state=0).fit(graphs, [0] * 10 + [1] * 10)
+    wanted = {"histogram", "counts", "optimal assignment", "normalised optimal assignment"}
+    assert set(metric.choice_.scores) == {f"{embedding} of initials@0" for embedding in wanted}
+    assert metric.choice_.accuracy == 1.0
+    loaded = gml.load(metric.save(tmp_path / "metric"))
+    np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))

@@ -80,6 +80,21 @@ def test_columns_of_different_units_weigh_the_same():
     np.testing.assert_allclose(spread[spread > 0], 1 / np.sum(spread > 0), rtol=1e-4)
 
 
+def test_trees_have_names_that_new_graphs_share():
+    pairs, _ = zoo(np.random.default_rng(0), 20)
+    fitted = NodeBlocks().fit(pairs[:10], ["trees@1", "trees@0", "wl@1"])
+    names, shallow, codes = fitted.transform(pairs)
+    assert names.dtype == shallow.dtype == np.uint64  # neither centred nor scaled
+    assert names.shape == (len(codes), 1)
+    assert list(fitted.centres_) == ["wl@1"]
+    by_name, by_code = (
+        np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).tolist() for rows in (names, codes.round(5))
+    )
+    assert len(set(zip(by_name, by_code, strict=True))) == max(by_name) + 1 == max(by_code) + 1
+    np.testing.assert_array_equal(NodeBlocks.from_state(*fitted.state()).transform(pairs)[0], names)
+    np.testing.assert_array_equal(fitted.transform(pairs[15:])[0], names[-sum(len(x) for _, x in pairs[15:]) :])
+
+
 def test_trees_have_one_column_each():
     pairs, _ = zoo(np.random.default_rng(0), 20)
     fitted = NodeBlocks(n_columns=4096).fit(pairs, ["trees@1", "wl@1"])
@@ -91,6 +106,7 @@ def test_trees_have_one_column_each():
     assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
     again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
     assert (again != trees).nnz == 0
+    assert fitted.state()[0]["params"]["n_columns"] == 4096
 
 
 def test_some_of_the_blocks():

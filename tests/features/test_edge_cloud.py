@@ -24,6 +24,47 @@ def test_every_edge_is_a_point_once_and_a_graph_without_edges_has_one(directed):
     assert sorted(map(tuple, ends[2].T.tolist())) == sorted(e if directed else tuple(sorted(e)) for e in wanted)
 
 
+def edge_tree(graph, edge, *, depth):
+    """An edge with its label and the trees at its ends, written out; without directions in either order."""
+    tail, head, data = edge
+    kinds = [graph.nodes[node]["element"] for node in (tail, head)]
+    if depth:
+        ends = []
+        for kind, node in zip(kinds, (tail, head), strict=True):
+            sides = [graph.out_edges, graph.in_edges] if graph.is_directed() else [graph.edges]
+            around = [
+                sorted((d["kind"], graph.nodes[v if v != node else u]["element"]) for u, v, d in side(node, data=True))
+                for side in sides
+            ]
+            ends.append(str((kind, around)))
+        kinds = ends
+    return str((data["kind"], kinds if graph.is_directed() else sorted(kinds)))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_equal_edges_have_equal_names_and_others_not(directed):
+    lonely = nx.DiGraph() if directed else nx.Graph()
+    lonely.add_node(0, element="C")
+    drawn = [*(edge_graph(seed, directed=directed) for seed in range(20)), lonely]
+    graphs = as_graphs(drawn, **NAMES)
+    names = NodeBlocks().fit(graphs, ["edge_trees@0", "edge_trees@1"]).transform(graphs)
+    ends, every = cloud_edges(graphs, edge_rows(graphs)[0]), [list(graph) for graph in drawn]
+    for depth, found in enumerate(names):
+        assert found.shape == (edge_rows(graphs)[1].sum(), 1)
+        assert found.dtype == np.uint64
+        written = []
+        for graph, nodes, pairs in zip(drawn, every, ends, strict=True):
+            for u, v in pairs.T.tolist():
+                edge = None if u < 0 else (nodes[u], nodes[v], graph.edges[nodes[u], nodes[v]])
+                written.append("none" if edge is None else edge_tree(graph, edge, depth=depth))
+        both = set(zip(written, found[:, 0].tolist(), strict=True))
+        assert len(both) == len(set(written)) == len(set(found[:, 0].tolist()))
+    assert not set(names[0][:, 0].tolist()) & set(names[1][:, 0].tolist())
+    columns = NodeBlocks(n_columns=32).fit(graphs, ["edge_trees@0"]).transform(graphs)[0]
+    assert columns.shape == (len(names[0]), 32)
+    assert (columns.sum(1) == 1).all()
+
+
 def test_ends_are_means_and_differences_of_the_two_nodes():
     path = nx.path_graph(3)
     nx.set_node_attributes(path, {0: [0.0], 1: [1.0], 2: [5.0]}, "x")

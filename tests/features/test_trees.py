@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from edge_graphs import edge_graph
-from graph_metric_learn.features.trees import code_vectors, wl_hashes
+from graph_metric_learn.features.blocks import NodeBlocks
+from graph_metric_learn.features.trees import code_vectors, tree_columns, wl_hashes
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import as_networkx, zoo
 
@@ -109,3 +110,28 @@ def test_directions_alone_tell_trees_apart():
     one, two = (wl_hashes(as_graphs([graph]), 1)[1] for graph in (cycle, transitive))
     assert len(np.unique(one)) == 1
     assert len(np.unique(two)) == 3
+
+
+def test_names_as_a_column_tell_trees_and_their_depths_apart():
+    """Also those of lonely nodes, whose trees of all depths are the same node."""
+    lonely = nx.path_graph(3)
+    lonely.add_node(3)
+    graphs = as_graphs([lonely, nx.star_graph(4)])
+    hashes = wl_hashes(graphs, 2)
+    assert hashes[0, 3] == hashes[2, 3]
+    blocks = NodeBlocks().fit(graphs, ["trees@0", "trees@1", "trees@2"]).transform(graphs)
+    for level, column in enumerate(blocks):
+        assert column.shape == (9, 1)
+        assert column.dtype == np.uint64
+        assert same_partition(column[:, 0].tolist(), hashes[level].tolist())
+    together = set(np.concatenate(blocks, axis=1).ravel().tolist())
+    assert len(together) == sum(len(np.unique(column)) for column in blocks)
+
+
+def test_names_as_columns_of_0_and_1():
+    """Columns that saved models know: the upper half of the hash, modulo their number."""
+    names = np.random.default_rng(0).integers(0, 2**64, 50, dtype=np.uint64)
+    for level in (0, 3):
+        columns = tree_columns(names, level, 7)
+        assert columns.toarray().argmax(1).tolist() == [(name >> 32) % 7 for name in names.tolist()]
+        assert (columns.sum(1) == 1).all()

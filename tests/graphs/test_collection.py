@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -37,6 +39,14 @@ def test_a_graph_may_be_chosen_several_times():
     tails, heads = chosen.edges
     owner = np.repeat(np.arange(4), chosen.sizes)
     assert (owner[tails] == owner[heads]).all()
+
+
+def test_targets_go_with_their_graphs():
+    graphs = as_graphs([nx.path_graph(2)] * 3)
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    np.testing.assert_array_equal(replace(graphs, y=rows)[[2, 0]].y, rows[[2, 0]])
+    some = np.array([None, 1, (2.0, 3.0)], dtype=object)
+    assert replace(graphs, y=some)[[2, 0]].y.tolist() == [(2.0, 3.0), None]
 
 
 def test_names_go_with_their_graphs():

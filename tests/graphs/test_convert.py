@@ -109,6 +109,42 @@ def test_attributes_and_labels_by_name():
     assert as_graphs([graph]).x is None
 
 
+def carrying(*ys):
+    graphs = [nx.path_graph(2) for _ in ys]
+    for graph, y in zip(graphs, ys, strict=True):
+        graph.graph["y"] = y
+    return as_graphs(graphs).y
+
+
+def test_targets_are_one_per_graph_or_a_row_of_several():
+    assert carrying(None, None) is None
+    assert carrying(3, 4).tolist() == [3, 4]
+    assert carrying("a", "b").tolist() == ["a", "b"]
+    assert carrying([1.0, 2.0], [3.0, 4.0]).tolist() == [[1, 2], [3, 4]]
+    assert carrying([1.0], 2.0).tolist() == [1, 2]
+
+
+def test_where_only_some_have_targets_the_others_have_none():
+    found = carrying(None, 2, 0)
+    assert found.dtype == object
+    assert found.tolist() == [None, 2, 0]
+    found = carrying([1.0, 2.0], None)
+    assert found.shape == (2,)
+    assert found.tolist() == [(1.0, 2.0), None]
+    assert carrying(None, "a").tolist() == [None, "a"]
+
+
+def test_strings_and_numbers_stay_what_they_are():
+    assert carrying("1", 1).tolist() == ["1", 1]
+
+
+def test_rows_of_targets_must_be_equally_long():
+    with pytest.raises(ValueError, match=r"graph 3 has 3 targets \(y\), graph 1 has 2"):
+        carrying(None, [1.0, 2.0], [3.0, 4.0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"graph 1 has 2 targets \(y\), graph 0 has 1"):
+        carrying(1.0, [1.0, 2.0])
+
+
 def test_names_that_no_graph_has():
     graph = nx.path_graph(2)
     with pytest.raises(ValueError, match="no graph has a node attribute 'wieght'"):

@@ -48,3 +48,13 @@ def test_edges_are_drawn_by_their_share(explained):
     widths = [line.get_linewidth() for line in axes.lines[1:]]
     assert widths[2] == max(widths) == 4.0  # the edge between the nodes 1 and 2 of the second graph
     assert widths[1] == 1.0
+
+
+def test_shares_may_be_negative(explained):
+    """Of what makes two graphs more alike: drawn as what has no share."""
+    ends = [np.array([[0], [1]]), np.array([[0, 2], [1, 1]])]
+    shares = {"edge_ends": ends, "edge_source_share": np.array([1.5]), "edge_target_share": np.array([-2.0, 0.0])}
+    axes = replace(explained, source_share=np.array([-0.5, 0.0]), **shares).plot(k=1)
+    widths = [line.get_linewidth() for line in axes.lines[1:]]
+    assert widths == [4.0, 1.0, 1.0]
+    assert len({line.get_color() for line in axes.lines[2:]}) == 1

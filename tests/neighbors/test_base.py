@@ -2,12 +2,15 @@ import json
 
 import numpy as np
 import pytest
+from joblib import Memory
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
-from graph_metric_learn.neighbors.base import joined_names
+from graph_metric_learn.neighbors.base import PREDICTORS, joined_names
 from graph_zoo import as_networkx, as_pyg, zoo
+from toy_metrics import FirstColumn, Memorizing, points
 
 
 @pytest.fixture(scope="module")
@@ -20,25 +23,227 @@ def sgml(**options):
     return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
 
 
-@pytest.mark.parametrize("kind", ["knn", "svc", "regressor"])
-def test_saved_and_loaded(data, kind, tmp_path):
-    train, y, test, _ = data
-    names = np.array(["ring", "hub"])[y]
-    model = {
-        "knn": lambda: gml.GraphKNNClassifier(sgml(distance="pw", n_projections=4), n_neighbors=3).fit(train, names),
-        "svc": lambda: gml.GraphSVC(sgml(), gamma=0.3).fit(train, names),
-        "regressor": lambda: gml.GraphKNNRegressor(sgml().fit(train, y)).fit(train, y * 2.5),
-    }[kind]()
-    model.save(tmp_path / "model")
-    for again in (type(model).load(tmp_path / "model"), gml.load(tmp_path / "model")):
+def blocks(**options):
+    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
+
+
+def sizes(pairs):
+    return np.array([len(x) + 0.5 for _, x in pairs])
+
+
+def several(pairs):
+    """Three numbers per graph, some of them missing."""
+    found = np.stack([sizes(pairs), -sizes(pairs), np.arange(len(pairs)) % 2], axis=1)
+    found[::5, 1] = np.nan
+    return found
+
+
+CLASSIFIERS = [
+    gml.GraphKNNClassifier, gml.GraphRidgeClassifier, gml.GraphSVC, gml.GraphClassifier, gml.NearestClassMean,
+]  # fmt: skip
+REGRESSORS = [gml.GraphKNNRegressor, gml.GraphRidge, gml.GraphRegressor]
+METRICS = {"curves": lambda: sgml(distance="pw", n_projections=4), "vectors": blocks}
+
+
+# --- saved and loaded ------------------------------------------------------------------------------------------------
+
+
+def check_reloaded(model, test, path, monkeypatch):
+    """A saved model says the same, and nothing is chosen when it is loaded."""
+    model.save(path)
+    files = {file.name: file.read_bytes() for file in path.iterdir()}
+    asked = []
+    for kind in PREDICTORS.values():
+        monkeypatch.setattr(kind, "_choose", lambda self, groups: asked.append(self) or {})
+    for again in (type(model).load(path), gml.load(path)):
         assert type(again) is type(model)
-        np.testing.assert_array_equal(again.predict(test), model.predict(test))
-        assert again.get_params()["metric__depth"] == 1
-    if kind == "knn":
-        again.add(test[:1], ["hub"])
-        assert again.kneighbors(test[:1], 1)[1].tolist() == [[40]]
-    with pytest.raises(ValueError, match="holds a Graph"):
-        gml.SGML.load(tmp_path / "model")
+        for use in ("predict", "predict_proba", "decision_function"):
+            assert hasattr(again, use) == hasattr(model, use)
+            if hasattr(model, use):
+                np.testing.assert_array_equal(getattr(again, use)(test), getattr(model, use)(test))
+        assert again.chosen_ == model.chosen_
+        np.testing.assert_array_equal(again.y_, model.y_)
+        assert again.y_.dtype == model.y_.dtype
+        assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+    again.save(path.with_name("again"))
+    assert (path.with_name("again") / "model.json").read_bytes() == files["model.json"]
+    assert asked == []
+    with pytest.raises(ValueError, match="holds a "):
+        gml.SGML.load(path)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_classifiers_are_saved_and_loaded(data, kind, metric, tmp_path, monkeypatch):
+    train, y, test, y_test = data
+    model = kind(METRICS[metric]()).fit(train, np.array(["ring", "hub"])[y])
+    assert model.classes_.tolist() == ["hub", "ring"]
+    assert model.score(test, np.array(["ring", "hub"])[y_test]) >= 0.8
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(test)
+        np.testing.assert_allclose(shares.sum(1), 1)
+        assert np.mean(shares.argmax(1) == 1 - y_test) >= 0.8
+    check_reloaded(model, test, tmp_path / "model", monkeypatch)
+
+
+@pytest.mark.parametrize("targets", [sizes, several])
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_regressors_are_saved_and_loaded(data, kind, targets, tmp_path, monkeypatch):
+    train, _, test, _ = data
+    model = kind(blocks()).fit(train, targets(train))
+    found = model.predict(test)
+    assert found.shape == targets(test).shape
+    assert np.corrcoef(found.reshape(20, -1)[:, 0], sizes(test))[0, 1] > 0.9
+    check_reloaded(model, test, tmp_path / "model", monkeypatch)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_regressors_on_a_metric_without_a_regression_of_its_own(kind, rng, tmp_path, monkeypatch):
+    x, new = rng.normal(size=40), rng.normal(size=10)
+    y = np.stack([np.sin(x), x], axis=1)
+    y[::3, 0] = np.nan
+    model = kind(FirstColumn()).fit(points(*x), y)
+    assert np.abs(model.predict(points(*new))[:, 1] - new).mean() < 0.3
+    check_reloaded(model, points(*new), tmp_path / "model", monkeypatch)
+
+
+def test_added_graphs_are_saved(data, tmp_path):
+    train, y, test, _ = data
+    model = gml.GraphKNNClassifier(sgml(), n_neighbors=3).fit(train, np.array(["ring", "hub"])[y])
+    again = gml.load(model.save(tmp_path / "model"))
+    assert again.get_params()["metric__depth"] == 1
+    again.add(test[:1], ["hub"])
+    assert gml.load(again.save(tmp_path / "more")).kneighbors(test[:1], 1)[1].tolist() == [[40]]
+
+
+# --- what the metric is fitted to ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+def test_the_task_is_that_of_the_head_unless_the_metric_has_one(data, kind):
+    train, y, test, _ = data
+    wanted = "classes" if kind in CLASSIFIERS else "numbers"
+    seen = []
+
+    class Stop(Exception):
+        pass
+
+    def fit(self, *given):
+        seen.append(self.task)
+        raise Stop
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gml.GraphMetric, "fit", fit)
+        for metric in (None, blocks(), blocks(task="none")):
+            with pytest.raises(Stop):
+                kind(metric).fit(train, y)
+    assert seen == [wanted, wanted, "none"]
+    model = kind(blocks(task="none")).fit(train, y)
+    assert model.predict(test).shape == (20,)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+def test_frozen_metrics_are_used_as_they_are(data, kind, monkeypatch):
+    train, y, test, _ = data
+    metric = blocks().fit(train, y)
+    monkeypatch.setattr(gml.GraphMetric, "fit", None)
+    model = kind(FrozenEstimator(metric)).fit(train[:20], y[:20])
+    assert model.metric_ is metric
+    assert model.predict(test).shape == (20,)
+    with pytest.raises(NotFittedError):
+        kind(FrozenEstimator(blocks())).fit(train, y)
+
+
+def test_a_metric_that_is_not_frozen_is_copied(data):
+    train, y = data[:2]
+    metric = sgml().fit(train, y)
+    for kind in (gml.GraphKNNClassifier, gml.GraphSVC, gml.GraphClassifier):
+        assert kind(metric).fit(train[:20], y[:20]).metric_ is not metric
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+def test_groups_go_to_the_metric(kind, rng):
+    x, y, groups = rng.normal(size=40), np.arange(40) % 2, [f"pair {i // 2}" for i in range(40)]
+    Memorizing.groups.clear()
+    kind(Memorizing()).fit(points(*x), y, groups=groups)
+    assert len(Memorizing.groups) == 1
+    seen = Memorizing.groups[0]
+    assert [seen[i] == seen[j] for i in range(40) for j in range(40)] == [
+        groups[i] == groups[j] for i in range(40) for j in range(40)
+    ]
+    kind(Memorizing()).fit(points(*x), y)
+    assert Memorizing.groups[1] is None
+
+
+@pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphClassifier, gml.GraphRidge])
+def test_groups_that_cannot_be_used_are_refused(kind, rng):
+    x, y = rng.normal(size=40), np.arange(40) % 2
+    with pytest.raises(ValueError, match="groups: FirstColumn does not use them"):
+        kind(FirstColumn()).fit(points(*x), y, groups=np.arange(40) // 2)
+    for metric in (Memorizing(), FrozenEstimator(FirstColumn().fit(points(*x)))):
+        with pytest.raises(ValueError, match=r"40 graphs, but groups of shape \(3,\)"):
+            kind(metric).fit(points(*x), y, groups=[1, 2, 3])
+        with pytest.raises(ValueError, match="all graphs are of one group"):
+            kind(metric).fit(points(*x), y, groups=[1] * 40)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "n_settings"),
+    [
+        (gml.GraphKNNClassifier, {"n_neighbors": [1, 3, "auto"], "weights": ["uniform", "distance"]}, 6),
+        (gml.GraphSVC, {"gamma": [0.1, 1.0], "C": [1.0], "class_weight": [None, "balanced"]}, 4),
+        (gml.GraphClassifier, {"head": ["knn", "ridge"]}, 2),
+        (gml.GraphKNNRegressor, {"n_neighbors": [1, 3]}, 2),
+        (gml.GraphRegressor, {"head": ["knn", "ridge"]}, 2),
+    ],
+)
+def test_with_memory_the_metric_is_fitted_once_per_training_fold(kind, settings, n_settings, rng, tmp_path):
+    x = rng.normal(size=30)
+    y = (x > 0) if kind in CLASSIFIERS else x**2
+    found = {}
+    for memory, fits in ((None, 3 * n_settings + 1), (str(tmp_path), 3 + 1), (Memory(str(tmp_path), verbose=0), 0)):
+        FirstColumn.fits.clear()
+        search = GridSearchCV(kind(FirstColumn(), memory=memory), settings, cv=3).fit(points(*x), y)
+        assert len(FirstColumn.fits) == fits  # the folds and, at the end, all graphs; the third finds all of it there
+        found[fits] = search.cv_results_["mean_test_score"]
+        assert search.predict(points(0.5)).shape == (1,)
+    for scores in found.values():
+        np.testing.assert_array_equal(scores, found[4])
+
+
+def test_memory_knows_metrics_targets_and_groups_apart(rng, tmp_path):
+    x, y = rng.normal(size=30), np.arange(30) % 2
+    Memorizing.fits.clear()
+    fits = [
+        (Memorizing(), y, None), (Memorizing(), 1 - y, None), (Memorizing(), y, np.arange(30) // 2),
+        (Memorizing(progress=False), y, None), (Memorizing(), y, None),
+    ]  # fmt: skip
+    for metric, targets, groups in fits:
+        model = gml.GraphKNNClassifier(metric, memory=str(tmp_path)).fit(points(*x), targets, groups)
+        np.testing.assert_array_equal(model.metric_.targets_, targets)
+    assert len(Memorizing.fits) == 4
+
+
+def test_a_graph_metric_from_memory_still_has_its_folds(data, tmp_path):
+    train, y, test, _ = data
+    fresh = gml.GraphClassifier(blocks(), memory=str(tmp_path)).fit(train, y)
+    cached = gml.GraphClassifier(blocks(), memory=str(tmp_path)).fit(train, y)
+    assert cached.metric_ is not fresh.metric_
+    assert cached.chosen_ == fresh.chosen_
+    np.testing.assert_array_equal(cached.predict_proba(test), fresh.predict_proba(test))
+
+
+def test_the_place_of_the_memory_is_not_saved(data, tmp_path):
+    model = gml.GraphKNNClassifier(sgml(), memory=str(tmp_path / "cache")).fit(*data[:2])
+    path = model.save(tmp_path / "model")
+    assert "cache" not in (path / "model.json").read_text()
+    assert gml.load(path).memory is None
+
+
+# --- what all share --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphSVC])
@@ -91,7 +296,7 @@ def test_names_of_reference_graphs_are_kept_and_saved(data, kind, tmp_path):
     model = {
         "knn": lambda: gml.GraphKNNClassifier(sgml(), n_neighbors=3).fit(graphs, y),
         "svc": lambda: gml.GraphSVC(sgml()).fit(graphs, y),
-        "regressor": lambda: gml.GraphKNNRegressor(sgml().fit(train, y)).fit(graphs, y * 2.5),
+        "regressor": lambda: gml.GraphKNNRegressor(sgml(loss="mlkr")).fit(graphs, y * 2.5),
     }[kind]()
     again = gml.load(model.save(tmp_path / "model"))
     for fitted in (model, again):
@@ -99,7 +304,7 @@ def test_names_of_reference_graphs_are_kept_and_saved(data, kind, tmp_path):
     if kind != "svc":
         _, indices = again.kneighbors(graphs[:2], 1)
         assert again.names_[indices].tolist() == [["graph é0"], ["graph é1"]]
-    without = model.fit(train, y)
+    without = model.fit(train, y * 1.5 if kind == "regressor" else y)
     assert without.names_ is None
     assert gml.load(without.save(tmp_path / "without")).names_ is None
     assert "names" not in json.loads((tmp_path / "without" / "model.json").read_text())["config"]
@@ -114,7 +319,7 @@ def test_joined_names():
 
 
 def test_unfitted(data):
-    for model in (gml.GraphKNNClassifier(), gml.GraphSVC()):
+    for model in (kind() for kind in [*CLASSIFIERS, *REGRESSORS]):
         with pytest.raises(NotFittedError):
             model.predict(data[0])
     with pytest.raises(NotFittedError):
@@ -128,11 +333,3 @@ def test_the_old_name_of_the_reference_says_so(data):
     assert isinstance(model.embedded_, gml.Curves)
     chosen = gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0)
     assert isinstance(gml.GraphKNNClassifier(chosen).fit(*data[:2]).embedded_, gml.Vectors)
-
-
-def test_a_frozen_metric_is_used_as_it_is(data):
-    train, y, _, _ = data
-    metric = sgml().fit(train, y)
-    model = gml.GraphKNNClassifier(FrozenEstimator(metric)).fit(train[:20], y[:20])
-    assert model.metric_ is metric
-    assert gml.GraphKNNClassifier(metric).fit(train[:20], y[:20]).metric_ is not metric

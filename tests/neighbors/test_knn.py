@@ -1,18 +1,18 @@
+import json
 import pickle
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import graph_metric_learn as gml
-from graph_metric_learn.metrics import BaseGraphMetric
-from graph_zoo import as_networkx, zoo
+from graph_zoo import as_networkx, as_pyg, zoo
+from toy_metrics import FirstColumn, Memorizing, points
 
 
 @pytest.fixture(scope="module")
@@ -81,26 +81,144 @@ def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch
     grown.add(test[:1], np.array([7]))
     assert grown.classes_.tolist() == [0, 1, 7]
     assert grown.kneighbors(test[:1], 1)[1].tolist() == [[40]]
-    with pytest.raises(ValueError, match="1 graphs, but labels of shape"):
+    with pytest.raises(ValueError, match="1 graphs, but 20 targets"):
         grown.add(test[:1], y_test)
     with pytest.raises(ValueError, match="labels of type"):
         grown.add(test[:1], ["ring"])
 
 
-def test_regression_on_a_fitted_metric(data):
+def test_nothing_is_chosen_again_by_add_or_load(rng, monkeypatch, tmp_path):
+    """k = 7 in noise; with many copies added, k = 1 would be better."""
+    x = rng.normal(size=60)
+    y = x + rng.normal(size=60) > 0
+    model = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), y)
+    assert model.n_neighbors_ == model.chosen_["n_neighbors"] > 3
+    monkeypatch.setattr(gml.GraphKNNClassifier, "_choose", None)
+    again = gml.load(model.save(tmp_path / "model"))
+    for one in (model, again):
+        one.add(points(*np.repeat(x, 20)), np.repeat(y, 20))
+        assert one.n_neighbors_ == one.chosen_["n_neighbors"] > 3
+    np.testing.assert_array_equal(again.predict_proba(points(0.1, 0.2)), model.predict_proba(points(0.1, 0.2)))
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def edges(pairs):
+    return np.array([a.sum() / 2 + 0.5 for a, _ in pairs])
+
+
+def blocks(**options):
+    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
+
+
+def test_the_metric_is_fitted_to_the_numbers(data):
+    train, _, test, _ = data
+    model = gml.GraphKNNRegressor(blocks()).fit(train, edges(train))
+    assert model.metric_.task_ == "numbers"
+    assert not hasattr(model.metric, "terms_")  # a copy is fitted
+    assert model.score(test, edges(test)) > 0.8
+    by_sgml = gml.GraphKNNRegressor(sgml(loss="mlkr")).fit(train, edges(train))
+    assert by_sgml.metric_.task == "numbers"
+    with pytest.raises(ValueError, match='the targets are numbers: use loss="mlkr"'):
+        gml.GraphKNNRegressor(sgml()).fit(train, edges(train))
+    with pytest.raises(ValueError, match="40 graphs, but 5 targets"):
+        gml.GraphKNNRegressor(blocks()).fit(train, edges(train)[:5])
+
+
+def test_whole_numbers_are_numbers_here(data):
+    train, y, test, _ = data
+    model = gml.GraphKNNRegressor(blocks(), n_neighbors=15).fit(train, y)
+    assert model.metric_.task_ == "numbers"
+    assert ((model.predict(test) > 0) & (model.predict(test) < 1)).any()
+
+
+def test_a_fitted_metric_is_used_as_it_is_with_a_warning(data):
     train, y, test, _ = data
     metric = sgml(n_epochs=5).fit(train, y)
-    edges = np.array([a.sum() / 2 for a, _ in train])
-    reg = gml.GraphKNNRegressor(metric, n_neighbors=3).fit(train, edges)
+    with pytest.warns(FutureWarning, match="freeze it") as caught:
+        reg = gml.GraphKNNRegressor(metric, n_neighbors=3, weights="uniform").fit(train, edges(train))
+    assert caught[0].filename == __file__
+    assert reg.metric_ is metric
     _, indices = reg.kneighbors(test)
-    np.testing.assert_allclose(reg.predict(test), edges[indices].mean(1))
+    np.testing.assert_allclose(reg.predict(test), edges(train)[indices].mean(1))
     frozen = gml.GraphKNNRegressor(FrozenEstimator(metric), n_neighbors=3)
     assert cross_val_score(frozen, train, y.astype(float), cv=3).mean() > 0.5
-    for unfitted in (None, sgml()):
-        with pytest.raises(NotFittedError, match="needs a fitted metric"):
-            gml.GraphKNNRegressor(unfitted).fit(train, edges)
-    with pytest.raises(ValueError, match="40 graphs need as many"):
-        gml.GraphKNNRegressor(metric).fit(train, edges[:5])
+    with pytest.raises(ValueError, match="40 graphs, but 5 targets"):
+        gml.GraphKNNRegressor(FrozenEstimator(metric)).fit(train, edges(train)[:5])
+
+
+@pytest.mark.filterwarnings("ignore:the metric is fitted:FutureWarning")
+def test_a_fitted_metric_after_one_that_was_fitted_here():
+    """What the first `fit` found out about its own metric does not count for the other."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=50), rng.normal(size=50)
+    model = gml.GraphKNNRegressor(Memorizing()).fit(points(*x), y)
+    assert model.chosen_["held_out_score"] < 0.1
+    model.set_params(metric=model.metric_).fit(points(*x[::-1]), y[::-1])
+    alone = gml.GraphKNNRegressor(FrozenEstimator(model.metric_)).fit(points(*x[::-1]), y[::-1])
+    assert model.chosen_ == alone.chosen_
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_numbers_are_averaged_as_in_scikit_learn(rng, weights):
+    x, y, new = rng.normal(size=30), rng.normal(size=(30, 2)), rng.normal(size=10)
+    for targets in (y[:, 0], y):
+        model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=4, weights=weights).fit(points(*x), targets)
+        plain = KNeighborsRegressor(4, weights=weights).fit(x[:, None], targets)
+        np.testing.assert_allclose(model.predict(points(*new)), plain.predict(new[:, None]), rtol=1e-3)
+
+
+def test_missing_numbers_do_not_count():
+    y = np.array([[1.0, np.nan], [3.0, 10.0], [8.0, np.nan], [9.0, 20.0], [9.0, np.nan], [9.0, np.nan]])
+    graphs = points(0.0, 2.0, 10.0, 100.0, 101.0, 102.0)
+    model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=2, weights="uniform").fit(graphs, y)
+    np.testing.assert_allclose(model.predict(points(0.9)), [[2.0, 10.0]])
+    np.testing.assert_allclose(model.predict(points(101.6)), [[9.0, 15.0]])  # nobody knows: the mean of all
+    model.add(points(101.6), [[np.nan, 30.0]])
+    np.testing.assert_allclose(model.predict(points(101.7)), [[9.0, 30.0]])
+    for bad in ([[np.nan, np.nan]], [[1.0, np.inf]]):
+        with pytest.raises(ValueError, match="labels must be finite"):
+            model.add(points(3.0), bad)
+    with pytest.raises(ValueError, match="1 graphs, but labels of shape"):
+        model.add(points(3.0), [1.0])
+
+
+def test_k_is_chosen_for_numbers_by_leaving_one_out(rng):
+    x = rng.normal(size=80)
+    for noise, low, high in ((0.0, 1, 3), (2.0, 7, 15)):
+        y = np.sin(x) + noise * rng.normal(size=80)
+        model = gml.GraphKNNRegressor(FirstColumn()).fit(points(*x), y)
+        assert low <= model.n_neighbors_ <= high
+        nearest = np.argsort(np.abs(x[:, None] - x), axis=1)[:, 1:]
+        worth = 1 / np.take_along_axis(np.abs(x[:, None] - x), nearest, axis=1)
+        errors = {
+            k: np.mean((np.average(y[nearest[:, :k]], axis=1, weights=worth[:, :k]) - y) ** 2)
+            for k in (1, 2, 3, 5, 7, 10, 15)
+        }
+        assert model.n_neighbors_ == min(errors, key=errors.get)
+        assert model.chosen_["held_out_score"] == pytest.approx(1 - min(errors.values()) / y.var(), abs=1e-3)
+
+
+def test_k_is_that_of_a_metric_which_has_found_one(data):
+    train, y, _, _ = data
+    model = gml.GraphKNNClassifier(blocks()).fit(train, y)
+    assert model.n_neighbors_ == model.metric_.learned_.gate.n_neighbors
+    for k in (7, 10):
+        model.metric_.learned_.gate = replace(model.metric_.learned_.gate, n_neighbors=k)
+        assert gml.GraphKNNClassifier(FrozenEstimator(model.metric_)).fit(train, y).n_neighbors_ == k
+
+
+def test_added_numbers_are_carried_by_the_graphs_or_given(data):
+    train, y, test, _ = data
+    metric = FrozenEstimator(sgml().fit(train, y))
+    model = gml.GraphKNNRegressor(metric, n_neighbors=1).fit(train, edges(train))
+    model.add(as_pyg(test, edges(test)))
+    np.testing.assert_allclose(model.predict(test), edges(test), rtol=1e-6)
+    with pytest.raises(ValueError, match="no labels: pass y"):
+        model.add(test)
+    with pytest.raises(ValueError, match="labels of type"):
+        model.add(test[:1], ["many"])
 
 
 def test_grid_search_cross_validation_clone_and_pickle(data):
@@ -124,18 +242,16 @@ def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path, weights):
     np.fill_diagonal(distances, 1e6)
     votes = [
         KNeighborsClassifier(k, weights=weights, metric="precomputed").fit(np.zeros((40, 40)), y).predict(distances)
-        for k in (1, 2, 3, 5, 7)
+        for k in (1, 2, 3, 5, 7, 10, 15)
     ]
     hits = [np.mean(vote == y) for vote in votes]
-    assert hits[(1, 2, 3, 5, 7).index(model.n_neighbors_)] == max(hits)
+    assert hits[(1, 2, 3, 5, 7, 10, 15).index(model.n_neighbors_)] == max(hits)
     frozen = FrozenEstimator(model.metric_)
     fixed = gml.GraphKNNClassifier(frozen, n_neighbors=model.n_neighbors_, weights=weights).fit(train, y)
     np.testing.assert_array_equal(model.predict(test), fixed.predict(test))
     again = gml.load(model.save(tmp_path / "model"))
     assert again.n_neighbors_ == model.n_neighbors_
     np.testing.assert_array_equal(again.predict(test), model.predict(test))
-    with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
-        gml.GraphKNNRegressor(model.metric_, n_neighbors="auto").fit(train, y)
     with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
         gml.GraphKNNClassifier(sgml(), n_neighbors="all").fit(train, y)
 
@@ -159,7 +275,7 @@ def test_copies_in_the_reference_share_their_votes():
     rings, stars = [nx.cycle_graph(6)] * 10, [nx.star_graph(5)] * 3
     y = np.array(["a"] * 3 + ["b"] * 7 + ["c"] * 3)
     for order in (np.arange(13), np.arange(13)[::-1]):
-        clf = gml.GraphKNNClassifier(gml.SGML(n_epochs=0, random_state=0), n_neighbors=1)
+        clf = gml.GraphKNNClassifier(gml.SGML(n_epochs=0, random_state=0), n_neighbors=1, weights="uniform")
         clf.fit([(rings + stars)[i] for i in order], y[order])
         assert clf.predict([nx.cycle_graph(6), nx.star_graph(5)]).tolist() == ["b", "c"]
         np.testing.assert_allclose(clf.predict_proba([nx.cycle_graph(6)]), [[0.3, 0.7, 0.0]])
@@ -186,40 +302,6 @@ def test_renumbered_copies_share_their_votes(weights):
     np.testing.assert_allclose(model.predict_proba([copy(), copy()]), [[0.3, 0.7, 0.0]] * 2, atol=1e-6)
 
 
-class FirstColumn(BaseGraphMetric):
-    """A toy metric from outside the library: the mean of the first column of x."""
-
-    def __init__(self, attribute="x", label=None, progress=None):
-        self.attribute, self.label, self.progress = attribute, label, progress
-
-    def fit(self, graphs, y=None):
-        self.classes_ = np.unique(y)
-        return self
-
-    def transform(self, graphs):
-        given = self.read(graphs)
-        return np.add.reduceat(given.x[:, :1], given.offsets[:-1]) / given.sizes[:, None].astype(np.float32)
-
-    def embed(self, graphs):
-        return gml.Vectors(torch.from_numpy(self.transform(graphs)), numpy=True)
-
-    def explain(self, graph, other):
-        raise NotImplementedError
-
-    def state(self):
-        return {"params": self.get_params(), "classes": self.classes_.tolist()}, {}
-
-    @classmethod
-    def from_state(cls, config, tensors):
-        metric = cls(**config["params"])
-        metric.classes_ = np.array(config["classes"])
-        return metric
-
-
-def points(*values):
-    return [(np.zeros((1, 1)), np.array([[value]])) for value in values]
-
-
 STEP = float(np.spacing(np.float32(1000.0)))  # the last digit of float32 near 1000
 
 
@@ -242,8 +324,41 @@ def test_k_is_chosen_with_copies_at_distance_zero(weights, by_last_digits):
         assert model.fit(points(*(1000.0 + spread * unit), *far), y).n_neighbors_ == k
 
 
+def test_models_that_did_not_keep_k_choose_as_they_did(tmp_path):
+    """By leaving one out, among 1, 2, 3, 5 and 7."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=80)
+    y = (x + rng.normal(size=80) > 0).astype(int)
+    model = gml.GraphKNNClassifier(FirstColumn(), weights="uniform").fit(points(*x), y)
+    path = model.save(tmp_path / "old") / "model.json"
+    head = json.loads(path.read_text())
+    del head["config"]["chosen"]
+    path.write_text(json.dumps(head))
+    near = np.abs(x[:, None] - x)
+    np.fill_diagonal(near, np.inf)
+    votes = {k: y[np.argsort(near, axis=1)[:, :k]].mean(1) for k in (1, 2, 3, 5, 7)}
+    right = {k: np.mean((vote > 0.5) == y) for k, vote in votes.items()}
+    again = gml.load(tmp_path / "old")
+    assert again.n_neighbors_ == max(right, key=right.get)
+    assert again.n_neighbors_ not in (5, model.n_neighbors_)
+    assert gml.load(again.save(tmp_path / "again")).chosen_ == {"n_neighbors": again.n_neighbors_}
+
+
+def test_groups_do_not_vote_for_themselves(rng):
+    """Copies in one group: beside them k = 1 is best, without them more are."""
+    x = np.repeat(rng.normal(size=40), 2)
+    y = np.repeat(x[::2] + 2 * rng.normal(size=40) > 0, 2)
+    metric = FrozenEstimator(FirstColumn().fit(points(*x)))
+    fooled = gml.GraphKNNClassifier(metric).fit(points(*x), y)
+    assert (fooled.n_neighbors_, fooled.chosen_["held_out_score"]) == (1, 1.0)
+    model = gml.GraphKNNClassifier(metric).fit(points(*x), y, groups=[f"pair {i // 2}" for i in range(80)])
+    assert model.n_neighbors_ > 1
+    assert model.chosen_["held_out_score"] < 0.8
+
+
 @pytest.mark.parametrize(("weights", "k"), [("uniform", 2), ("distance", 1)])
-def test_k_is_chosen_for_the_votes_that_are_cast(weights, k):
+def test_k_is_chosen_for_the_votes_that_are_cast(weights, k, monkeypatch):
+    monkeypatch.setattr("graph_metric_learn.neighbors.knn._KS", (1, 2, 3, 5, 7))
     rng = np.random.default_rng(2)
     x = rng.normal(size=30).astype(np.float32)
     y = (x + rng.normal(size=30) > 0).astype(int)

@@ -22,6 +22,12 @@ class Linear(torch.nn.Module):
         lambda: gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0),
         lambda: gml.GraphKNNClassifier(gml.SGML(n_epochs=1, random_state=0)),
         lambda: gml.GraphSVC(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphRidge(gml.SGML(n_epochs=1, random_state=0, loss="mlkr")),
+        lambda: gml.GraphRegressor(gml.SGML(n_epochs=1, random_state=0, loss="mlkr")),
+        lambda: gml.GraphRidgeClassifier(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphClassifier(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.NearestClassMean(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphKMeans(2, gml.SGML(n_epochs=1, random_state=0), 0),
     ],
 )
 def test_any_model_is_loaded_by_its_path_alone(make, rng, tmp_path):

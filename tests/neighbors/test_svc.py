@@ -1,10 +1,16 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
+from graph_metric_learn.neighbors import svc as module
 from graph_zoo import zoo
+from toy_metrics import FirstColumn, points
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +23,12 @@ def sgml(**options):
     return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
 
 
+def noisy(rng, count):
+    """Places and classes, of which one in seven is wrong."""
+    x = rng.uniform(-2, 2, count)
+    return x, np.where(rng.random(count) < 1 / 7, x < 0, x > 0)
+
+
 def test_svm_is_scikit_learns_on_the_kernel(data):
     train, y, test, _ = data
     clf = gml.GraphSVC(sgml(), gamma=0.5, C=3.0).fit(train, y)
@@ -25,6 +37,7 @@ def test_svm_is_scikit_learns_on_the_kernel(data):
     k_test = np.exp(-0.5 * clf.metric_.pairwise_distances(test, train).astype(float))
     np.testing.assert_allclose(clf.decision_function(test), wanted.decision_function(k_test), atol=1e-6)
     assert (clf.predict(test) == wanted.predict(k_test)).all()
+    assert (clf.gamma_, clf.C_) == (0.5, 3.0)
 
 
 def test_accuracy_in_and_out_of_cross_validation(data):
@@ -33,8 +46,129 @@ def test_accuracy_in_and_out_of_cross_validation(data):
     assert cross_val_score(gml.GraphSVC(sgml(n_epochs=1)), train, y, cv=2).mean() >= 0.8
 
 
+def test_gamma_and_cost_have_the_best_accuracy_on_graphs_held_out(rng, monkeypatch):
+    x, y = noisy(rng, 60)
+    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
+    assert model.gamma_ * np.median(np.abs(x[:, None] - x)) == pytest.approx(0.3, rel=0.2)  # smooth, against noise
+    assert model.C_ in module._COSTS
+    found = {}
+    for cost in module._COSTS:
+        fixed = gml.GraphSVC(FirstColumn(), gamma=model.gamma_, C=cost).fit(points(*x), y)
+        found[cost] = fixed.chosen_["held_out_score"]
+        assert (fixed.gamma_, fixed.C_) == (model.gamma_, cost)
+    assert found[model.C_] == max(found.values()) == model.chosen_["held_out_score"]
+    assert found[100.0] < max(found.values())
+    large = 1000 * x  # settings do not depend on the unit of the distance
+    scaled = gml.GraphSVC(FirstColumn()).fit(points(*large), y)
+    assert (1000 * scaled.gamma_, scaled.C_) == (pytest.approx(model.gamma_, rel=1e-3), model.C_)
+
+
+@pytest.mark.parametrize("weight", [{False: 1.0, True: 9.0}, "balanced"])
+def test_class_weights(rng, weight, tmp_path):
+    x = np.concatenate([rng.normal(size=54), 1.5 + rng.normal(size=6)])
+    y = np.arange(60) >= 54
+    plain, weighted = (gml.GraphSVC(FirstColumn(), class_weight=w).fit(points(*x), y) for w in (None, weight))
+    new = points(*np.linspace(-2, 3, 30))
+    assert weighted.predict(new).sum() > plain.predict(new).sum() + 3
+    kernel, k_new = (np.exp(-weighted.gamma_ * np.abs(rows[:, None] - x)) for rows in (x, np.linspace(-2, 3, 30)))
+    wanted = SVC(C=weighted.C_, kernel="precomputed", class_weight=weight).fit(kernel, y)
+    np.testing.assert_allclose(weighted.decision_function(new), wanted.decision_function(k_new), atol=1e-3)
+    again = gml.load(weighted.save(tmp_path / "model"))
+    assert again.class_weight == weight
+    np.testing.assert_array_equal(again.decision_function(new), weighted.decision_function(new))
+    np.testing.assert_array_equal(again.predict_proba(new), weighted.predict_proba(new))
+
+
+def test_class_weights_by_name(rng, tmp_path):
+    x = rng.normal(size=40)
+    y = np.where(x + rng.normal(size=40) > 0, "up", "down")
+    found = {}
+    for name in ("up", "down"):
+        model = gml.GraphSVC(FirstColumn(), class_weight={name: 20.0}).fit(points(*x), y)
+        assert gml.load(model.save(tmp_path / name)).class_weight == {name: 20.0}
+        found[name] = (model.predict(points(*np.linspace(-2, 2, 30))) == "up").sum()
+    assert found["up"] > found["down"]
+
+
+def calibration_error(probabilities, y, classes):
+    """Expected calibration error of the class that is predicted, in ten bins."""
+    best = probabilities.argmax(1)
+    sure, right = probabilities.max(1), classes[best] == y
+    bins = np.minimum((10 * sure).astype(int), 9)
+    return sum(abs((sure - right)[bins == b].sum()) for b in range(10)) / len(y)
+
+
+@pytest.mark.parametrize("kind", [gml.GraphSVC, gml.GraphRidgeClassifier])
+@pytest.mark.parametrize("names", [["no", "yes"], ["c", "a", "b"]])
+def test_probabilities_are_calibrated(kind, names):
+    """The class of a place, seen with noise."""
+    rng = np.random.default_rng(3)
+
+    def draw(count):
+        x = rng.uniform(-3, 3, count)
+        seen = np.clip(x + rng.normal(size=count), -2.999, 2.999)
+        y, truth = (np.array(names)[((place + 3) * len(names) / 6).astype(int)] for place in (seen, x))
+        return points(*x), y, truth
+
+    graphs, y, _ = draw(300)
+    test, y_test, truth = draw(1500)
+    model = kind(FirstColumn()).fit(graphs, y)
+    found = model.predict_proba(test)
+    np.testing.assert_allclose(found.sum(1), 1)
+    assert model.classes_.tolist() == sorted(names)
+    assert np.mean(model.classes_[found.argmax(1)] == truth) > 0.85  # columns in the order of classes_
+    assert calibration_error(found, y_test, model.classes_) < 0.06
+    assert np.mean(model.predict(test) == model.classes_[found.argmax(1)]) > 0.95
+
+
+def test_probabilities_come_from_graphs_held_out(rng):
+    """Classes of pure noise that the SVM knows by heart: of new graphs it knows nothing."""
+    x, y = rng.normal(size=300), np.arange(300) % 2
+    model = gml.GraphSVC(FirstColumn(), gamma=1000.0, C=100.0).fit(points(*x), y)
+    assert model.score(points(*x), y) > 0.9
+    found = model.predict_proba(points(*rng.normal(size=200)))
+    assert np.abs(found - 0.5).mean() < 0.1
+
+
+@pytest.mark.parametrize("sizes", [(9, 1), (8, 2), (6, 5, 1)])
+def test_a_class_of_one_graph_is_held_out_alone(sizes):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    model = gml.GraphSVC(FirstColumn()).fit(points(*(10.0 * y + np.arange(len(y)) / 9)), y)
+    assert model.predict_proba(points(0.0)).shape == (1, len(sizes))
+    assert model.predict(points(*(10.0 * y))).tolist()[0] == 0
+
+
+def test_groups_that_are_whole_classes(rng):
+    x = rng.normal(size=20)
+    metric = FrozenEstimator(FirstColumn().fit(points(*x)))
+    y = np.arange(20) % 4
+    model = gml.GraphSVC(metric).fit(points(*x), y, groups=y)
+    assert model.chosen_["held_out_score"] == 0.0
+    np.testing.assert_allclose(model.predict_proba(points(0.5)).sum(1), 1)
+
+
+def test_most_graphs_are_copies_of_each_other():
+    x = np.array([1.0] * 30 + [5.0] * 6)
+    model = gml.GraphSVC(FirstColumn()).fit(points(*x), x > 2)
+    assert model.predict(points(1.1, 4.9)).tolist() == [False, True]
+
+
+def test_models_of_versions_without_probabilities_have_none(data, tmp_path):
+    train, y, test, _ = data
+    model = gml.GraphSVC(sgml(), gamma=1.0, C=1.0).fit(train, y)
+    path = model.save(tmp_path / "old") / "model.json"
+    head = json.loads(path.read_text())
+    del head["config"]["chosen"]
+    Path(path).write_text(json.dumps(head))
+    again = gml.load(tmp_path / "old")
+    np.testing.assert_array_equal(again.predict(test), model.predict(test))
+    assert hasattr(gml.GraphSVC(), "predict_proba")
+    assert hasattr(model, "predict_proba")
+    assert not hasattr(again, "predict_proba")
+
+
 @pytest.mark.parametrize("name", ["gamma", "C"])
 def test_bad_options_get_one_clear_error(data, name):
-    for value in (0, -1):
-        with pytest.raises(ValueError, match=f"{name} must be positive"):
+    for value in (0, -1, "all"):
+        with pytest.raises(ValueError, match=f'{name} must be positive or "auto"'):
             gml.GraphSVC(**{name: value}).fit(*data[:2])

@@ -1,44 +1,44 @@
 """An objective from outside the library, used from end to end: nothing in the library names it."""
 
-from collections.abc import Sequence
-
 import networkx as nx
 import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.objectives import OBJECTIVES, Objective, resolve_objective
+from graph_metric_learn.objectives import OBJECTIVES, Objective
+from graph_metric_learn.objectives.folds import spread_folds
 
 
 class Order(Objective):
     """Graphs have ranks; neighbours should have ranks close by. A toy, with scores 1 / (1 + error)."""
 
+    score_name = "closeness"
+    guess_name = "the middle rank"
+
     def encode(self, graphs, y):
         return np.asarray(y, dtype=float)
+
+    def outputs(self, target):
+        return (target - 30)[:, None] / 30
+
+    def decode(self, target):
+        return target
 
     def subsample(self, target, most, rng):
         return np.sort(rng.permutation(len(target))[:most])
 
-    def folds(self, target, count, shuffled):
-        folds = np.empty(len(target), dtype=np.int64)
-        folds[shuffled] = np.arange(len(target)) % count
-        return folds
+    def folds(self, target, count, rng, groups=None):
+        return spread_folds(np.zeros(len(target), dtype=int), count, rng, groups)
 
-    def left_out_scores(self, distances, target, ks: Sequence[int], *, weighted=False):
-        others = distances + np.where(np.eye(len(target)), np.inf, 0)
-        order = np.argsort(others, axis=1, kind="stable")
-        return np.stack([1 / (1 + np.abs(target[order[:, :k]].mean(1) - target)) for k in ks], axis=1)
+    def neighbor_scores(self, distances, neighbors, target, ks, *, weighted=False):
+        order = np.argsort(distances, axis=1, kind="stable")
+        return np.stack([1 / (1 + np.abs(neighbors[order[:, :k]].mean(1) - target)) for k in ks], axis=1)
 
-    def held_out_scores(self, squares, neighbors, target, ks):
-        order = np.take_along_axis(neighbors, np.argsort(squares, axis=1), axis=1)
-        return np.mean([1 / (1 + np.abs(order[:, :k].mean(1) - target)) for k in ks], axis=0)
+    def output_scores(self, outputs, target):
+        return 1 / (1 + np.abs(outputs[:, 0] * 30 + 30 - target))
 
-    def alike(self, target, others):
-        return np.abs(target - others) <= 2
-
-    def pair_loss(self, scaled, known, alike):
-        wanted = (known & alike).astype(float)
-        return float((scaled * wanted).sum()), wanted
+    def guess(self, target, others):
+        return 1 / (1 + np.abs(np.median(target) - others))
 
     def summary(self):
         return "ranks"
@@ -65,13 +65,34 @@ def test_an_objective_from_outside_is_used_from_end_to_end(order, tmp_path):
     assert np.abs(ranks[nearest] - ranks[40:]).mean() < 4
     assert "(ranks, " in metric.report_
     loaded = gml.load(metric.save(tmp_path / "metric"))
+    assert isinstance(loaded.objective_, Order)
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
     with pytest.raises(ValueError, match=r"must be discrete|of one class"):
         gml.GraphMetric(task="classes").fit(graphs, ranks + 0.5)
 
 
-def test_an_unknown_objective_is_named():
-    with pytest.raises(ValueError, match="unknown task 'order': use one of 'classes'"):
-        resolve_objective("order")
-    with pytest.raises(ValueError, match="unknown task='order': use one of 'auto', 'classes'"):
-        gml.GraphMetric(task="order").fit([nx.path_graph(3)] * 4, [0, 1, 0, 1])
+def test_what_every_objective_has():
+    """Each graph among all others, itself left out; no balance, and scores with three digits."""
+    distances = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 8.0], [9.0, 8.0, 0.0]])
+    before = distances.copy()
+    scores = Order().left_out_scores(distances, np.array([0.0, 1.0, 5.0]), (1, 2))
+    np.testing.assert_allclose(scores, 1 / (1 + np.array([[1, 3], [1, 1.5], [4, 4.5]])))
+    np.testing.assert_array_equal(distances, before)
+    assert Order().balanced(np.ones(3), np.arange(3.0)) is None
+    assert Order().in_words(0.5) == "0.500"
+    assert Order.supervised
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_all_that_comes_with_the_library_is_complete(kind):
+    """Nothing abstract is left, and the state is what JSON can hold."""
+    import json
+
+    graphs = gml.as_graphs([nx.path_graph(n) for n in range(2, 8)])
+    objective = OBJECTIVES[kind]()
+    target = objective.encode(graphs, [0, 1, 0, 1, 1, 0])
+    again = OBJECTIVES[kind]()
+    again.set_state(json.loads(json.dumps(objective.state())))
+    np.testing.assert_array_equal(again.decode(target), objective.decode(target))
+    assert again.outputs(target).shape[0] == 6
+    assert again.summary() == objective.summary()

@@ -1,23 +1,31 @@
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.objectives import Classes
-from graph_metric_learn.objectives.classes import check_classes
+from graph_metric_learn.objectives.classes import check_classes, elected_output
 
 PATHS = as_graphs([nx.path_graph(n) for n in (2, 3, 4)])
 
 
+@pytest.fixture
+def three():
+    """Classes a, b and c."""
+    objective = Classes()
+    objective.encode(PATHS, ["a", "b", "c"])
+    return objective
+
+
 def test_classes_are_encoded_and_come_back():
     objective = Classes()
-    np.testing.assert_array_equal(objective.encode(PATHS, ["b", "a", "b"]), [1, 0, 1])
+    codes = objective.encode(PATHS, ["b", "a", "b"])
+    np.testing.assert_array_equal(codes, [1, 0, 1])
     assert objective.classes_.tolist() == ["a", "b"]
     assert objective.summary() == "2 classes"
     again = Classes()
     again.set_state(objective.state())
-    assert again.classes_.tolist() == ["a", "b"]
+    assert again.decode(codes).tolist() == ["b", "a", "b"]
 
 
 def test_classes_are_found_in_the_graphs():
@@ -31,15 +39,28 @@ def test_classes_are_found_in_the_graphs():
     ("y", "words"),
     [
         (None, "no class labels"),
-        ([0, 1], "3 graphs, but class labels of shape"),
-        ([0.5, 1.2, 3.3], "must be discrete"),
-        ([0.0, 1.0, np.nan], "without NaN"),
+        ([0, 1], "3 graphs, but 2 targets"),
+        ([[0, 1], [1, 0], [1, 1]], r"3 graphs, but class labels of shape \(3, 2\)"),
+        ([0.5, 1.2, 3.3], 'must be discrete.*task="numbers"'),
+        ([0.0, 1.0, np.nan], "the class of graph 2 is missing: its label is nan"),
+        ([0.0, np.inf, 1.0], "the class of graph 1 is missing: its label is inf"),
+        (["a", None, "b"], r"the class of graph 1 is missing: its label is None \(1 such"),
+        (["a", np.nan, np.nan], r"the class of graph 1 is missing: its label is nan \(2 such"),
+        (["a", 1, "b"], "all strings or all numbers"),
         ([1, 1, 1], "of one class"),
+        (np.array(["2020", "2021", "2020"], dtype="datetime64[Y]"), "must be discrete"),
     ],
 )
 def test_bad_classes_are_refused(y, words):
     with pytest.raises(ValueError, match=words):
         check_classes(PATHS, y)
+
+
+@pytest.mark.parametrize(
+    "y", [[True, False, True], [[1], [0], [1]], np.array([1, 0, 1], dtype=object), [1.0, 0.0, 1.0], ["1", "0", "1"]]
+)
+def test_kinds_of_class_labels(y):
+    assert Classes().encode(PATHS, y).tolist() == [1, 0, 1]
 
 
 def test_a_subsample_keeps_all_classes():
@@ -52,34 +73,55 @@ def test_a_subsample_keeps_all_classes():
         assert (np.diff(some) > 0).all()
 
 
-def test_folds_hold_as_many_of_each_class(rng):
+def test_folds_hold_as_many_of_each_class():
     codes = np.repeat([0, 1, 2], [50, 30, 21])
-    folds = Classes().folds(codes, 5, rng.permutation(101))
+    folds = Classes().folds(codes, 5, np.random.default_rng(0))
     for code in range(3):
         counts = np.bincount(folds[codes == code], minlength=5)
         assert counts.max() - counts.min() <= 1
-    assert not np.array_equal(folds, Classes().folds(codes, 5, rng.permutation(101)))  # the order matters
+    assert not np.array_equal(folds, Classes().folds(codes, 5, np.random.default_rng(1)))
+    groups = np.arange(101) // 2
+    together = Classes().folds(codes, 5, np.random.default_rng(0), groups)
+    assert all(len(set(together[groups == group])) == 1 for group in range(51))
 
 
-def test_held_out_scores_are_shares_of_right_votes(rng):
-    squares, neighbors, truth = rng.random((20, 9)), rng.integers(0, 3, (20, 9)), rng.integers(0, 3, 20)
-    squares[:, 7:] = np.inf  # two that do not count
-    scores = Classes().held_out_scores(squares, neighbors, truth, (1, 3))
-    for row, codes, code, score in zip(squares, neighbors, truth, scores, strict=True):
-        order = codes[np.argsort(row)[:7]]
-        assert score == np.mean([np.bincount(order[:k], minlength=3).argmax() == code for k in (1, 3)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neighbours_are_right_where_most_of_their_votes_are(rng, three, weighted):
+    distances, neighbors, truth = rng.random((20, 9)), rng.integers(0, 3, 9), rng.integers(0, 3, 20)
+    distances[:, 7:] = np.inf  # two that do not count
+    scores = three.neighbor_scores(distances, neighbors, truth, (1, 3, 9), weighted=weighted)
+    assert scores.shape == (20, 3)
+    for row, code, score in zip(distances, truth, scores, strict=True):
+        order = np.argsort(row)[:7]
+        for k, one in zip((1, 3, 7), score, strict=True):
+            votes = np.bincount(neighbors[order[:k]], 1 / row[order[:k]] if weighted else None, minlength=3)
+            assert one == (votes.argmax() == code)
 
 
-def test_the_gradient_of_the_pair_loss_is_that_of_finite_differences(rng):
-    scaled = rng.uniform(0.1, 3.0, size=(4, 6))
-    known, alike = rng.random((4, 6)) < 0.8, rng.random((4, 6)) < 0.5
-    known[:, 0] = alike[:, 0] = True
-    alike &= known
-    value, gradient = Classes().pair_loss(scaled, known, alike)
-    numeric = approx_fprime(
-        scaled.ravel(), lambda s: Classes().pair_loss(s.reshape(4, 6), known, alike)[0], 1e-6
-    ).reshape(4, 6)
-    np.testing.assert_allclose(gradient, numeric, atol=1e-4)
-    shares = np.where(known, np.exp(-scaled), 0.0)
-    wanted = -np.log((shares * alike).sum(1) / shares.sum(1)).sum()
-    assert value == pytest.approx(wanted)
+def test_a_graph_does_not_vote_for_itself(three):
+    """Each is nearest to itself, then to one of another class."""
+    places = np.array([0.0, 0.1, 5.0, 5.2])
+    distances = np.abs(places[:, None] - places)
+    np.testing.assert_array_equal(three.left_out_scores(distances, np.array([0, 1, 2, 2]), (1,))[:, 0], [0, 0, 1, 1])
+    assert (np.diag(distances) == 0).all()  # left as they were
+
+
+def test_outputs_are_one_column_per_class(three):
+    np.testing.assert_array_equal(three.outputs(np.array([2, 0])), [[0, 0, 1], [1, 0, 0]])
+    outputs = np.array([[0.2, 0.5, 0.3], [0.1, 0.6, 0.3], [0.4, 0.4 + 1e-12, 0.2]])
+    np.testing.assert_array_equal(elected_output(outputs), [1, 1, 0])
+    np.testing.assert_array_equal(three.output_scores(outputs, np.array([1, 2, 0])), [1, 0, 1])
+
+
+def test_the_guess_is_the_largest_class_of_those_known(three):
+    np.testing.assert_array_equal(three.guess(np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])), [1, 0, 0, 1])
+
+
+def test_balanced_scores_are_means_over_the_classes(three):
+    target = np.repeat([0, 1], [90, 10])
+    assert three.balanced((target == 0).astype(float), target) == pytest.approx(0.5)
+    assert three.balanced(np.ones(10), np.repeat([0, 1], 5)) is None  # nothing to balance
+
+
+def test_scores_in_words(three):
+    assert (three.score_name, three.in_words(0.8766)) == ("accuracy", "87.7 %")

@@ -100,9 +100,9 @@ def test_a_missing_value_is_an_error():
 
 
 def test_sentences_are_one_line():
-    values = {"n_measured": 2, "n_tasks": 11, "mean": "+1.0", "below": ["a", "b"]}
+    values = {"n_measured": 2, "n_tasks": 11, "mean": "+1.0", "median": "+0.5", "below": ["a", "b"]}
     assert render_sentence(EXPERIMENTS, "sgml.md", **values) == (
-        "k-NN, 2 of 11 cells measured: on average +1.0 points against the paper. "
+        "k-NN, 2 of 11 cells measured: on average +1.0 points against the paper, the median +0.5. "
         "Below the paper by more than its own standard deviation: a, b."
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from torch import Tensor, nn
 from .._core.validation import whole_number
 from ..graphs import Graphs
 from .base import System, positive
+from .reproducible import one_thread
 from .structure import adjacencies, hops, node_features, per_graph
 
 
@@ -77,7 +76,7 @@ class PSCN(System):
         self.width_ = node_features(graphs).shape[1]
         self.length_ = max(1, round(float(graphs.sizes.mean())))
         inputs, targets = torch.from_numpy(self._inputs(graphs)), torch.from_numpy(codes)
-        with torch.random.fork_rng(devices=[]), _one_thread():
+        with torch.random.fork_rng(devices=[]), one_thread():
             torch.manual_seed(self.seed)
             self.module_ = _Network(inputs.shape[2], self.length_, len(self.classes_))
             optimizer = torch.optim.Adam(self.module_.parameters(), lr=self.learning_rate, fused=True)
@@ -156,17 +155,6 @@ def betweenness(adjacency: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         onwards = np.where(lengths == length, (1.0 + through) * inverse, 0.0) @ adjacency
         through += np.where(lengths == length - 1, counts * onwards, 0.0)
     return through.sum(0) / 2  # each pair was counted from both ends
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """PyTorch with one thread: on a busy machine, this small network trained 50 times slower with two."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class _Network(nn.Module):

@@ -69,17 +69,4 @@ def load_source(
 def _load_csv(source: str, columns: Columns) -> tuple[list[str], list[Any], np.ndarray | None]:
     smiles, on_error = columns.smiles or "smiles", columns.on_error or "raise"
     molecules = load_smiles(source, smiles, columns.target, columns.name, on_error)
-    if molecules.y is not None:
-        _check_classes(molecules.y, columns.target)
     return molecules.names, molecules.graphs, molecules.y
-
-
-def _check_classes(y: np.ndarray, target: str | None) -> None:
-    """Refuses a target that measures something: nearly every number would be a class of its own."""
-    different = len(np.unique(y))
-    fractions = y.dtype.kind == "f" and bool((y != np.floor(y)).any())
-    if fractions or (y.dtype.kind in "if" and different > max(2, len(y) / 2)):
-        raise ValueError(
-            f"the column {target} holds {different} different numbers for {len(y)} molecules: numbers are not learned "
-            "yet, only classes; make classes of them, such as low and high"
-        )

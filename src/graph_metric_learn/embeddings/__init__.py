@@ -1,12 +1,28 @@
 """A cloud of points becomes a vector: one file per embedding, all of them in `EMBEDDINGS`."""
 
+from .assignment import Assignment, NormalizedAssignment
 from .axes import Axes
 from .base import EMBEDDINGS, Embedding, restore
+from .columns import ColumnEmbedding
+from .counts import Counts
 from .histogram import Histogram
 from .mean import Mean
 from .reference import Reference
 
-__all__ = ["EMBEDDINGS", "Axes", "Embedding", "Histogram", "Mean", "Reference", "restore"]
+__all__ = [
+    "EMBEDDINGS",
+    "Assignment",
+    "Axes",
+    "ColumnEmbedding",
+    "Counts",
+    "Embedding",
+    "Histogram",
+    "Mean",
+    "NormalizedAssignment",
+    "Reference",
+    "restore",
+]
 
 # In the order in which candidates are tried.
 EMBEDDINGS.update({"mean": Mean, "reference": Reference, "axes": Axes, "histogram": Histogram})
+EMBEDDINGS.update({"counts": Counts, "assignment": Assignment, "normalized-assignment": NormalizedAssignment})

@@ -26,12 +26,12 @@ class Embedding:
     """What all embeddings share. Each is fitted to the points of many clouds, without labels, and then takes any cloud.
 
     A new one is a subclass in the registry, ``@EMBEDDINGS.register("name")``: it needs a `name` in words, and either
-    `shares`, or `vectors` (and `compare`, if distances are to be explained). Options of its constructor are kept as
-    attributes of the same name.
+    `shares`, or `vectors` (and `plan` and `attribute`, if distances are to be explained). Options of its constructor
+    are kept as attributes of the same name.
     """
 
     name: ClassVar[str]
-    takes_columns: ClassVar[bool] = False  # sparse columns of 0 and 1 (trees) instead of points in space
+    takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
         """Learns what it needs from the points [S, q] of clouds of these sizes [G]."""
@@ -39,7 +39,9 @@ class Embedding:
 
     def shares(self, x: np.ndarray) -> np.ndarray:
         """How much of each slot each point of a cloud [n, q] has [slots, n]; rows add up to 1."""
-        raise NotImplementedError(f"{type(self).__name__} defines no shares or compare: distances cannot be explained")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines no shares, or plan and attribute: distances cannot be explained"
+        )
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Vectors of clouds with equal masses.
@@ -54,6 +56,7 @@ class Embedding:
         Returns
         -------
         vectors : ndarray [G, slots, q], float32
+            Or sparse rows [G, columns].
         """
         result = []
         for start, end in pairwise(offsets(sizes)):
@@ -61,15 +64,21 @@ class Embedding:
             result.append(shares @ points[start:end] / np.sqrt(len(shares)))
         return np.array(result, dtype=np.float32)
 
-    def compare(self, x: Any, z: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How two clouds [n, q], [m, q] are compared: the plan [n, m], and what each point adds to d² [n], [m].
+    def plan(self, x: Any, z: Any) -> np.ndarray:
+        """How much mass of each point of a cloud [n, q] is compared with each point of another [m, q]; adds up to 1."""
+        left, right = self.shares(x), self.shares(z)
+        return left.T @ right / len(left)
 
-        Points in the same slot are compared with each other; what a slot adds to d² is shared among the points in it.
-        `weights` [q] are those of the columns in d².
+    def attribute(self, x: Any, z: Any, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each point of two clouds adds [n], [m] to ⟨gradient, vector of x − vector of z⟩ [slots, q].
+
+        Each of the two adds up to all of it. A point of x is compared, in each slot that it is in, with the mean of z.
         """
         left, right = self.shares(x), self.shares(z)
-        of_slots = (left @ x - right @ z) ** 2 @ weights / len(left)
-        return left.T @ right / len(left), of_slots @ left, of_slots @ right
+        gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
+        source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))
+        target = right * (np.sum(gradient * (left @ x), axis=1, keepdims=True) - gradient @ z.T)
+        return source.sum(0), target.sum(0)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted, by the name of the attribute."""

@@ -14,6 +14,7 @@ from .published import PUBLISHED
 from .records import Config, Record, Records
 from .runner import cells
 from .settings import TABLES, TASKS, Task
+from .statistics import average_over_tasks, corrected_resampled_t
 from .tables import Entry, Rows, best_entry, difference_text, standard_error, table_entry
 
 # Changes to the authors' choices, by title.
@@ -76,9 +77,15 @@ def choice_rows(records: Sequence[Record], tasks: Sequence[str], changes: dict[s
         rows.append([title, *(_with_zeros(records, name, change, found[name]) for name in tasks)])
         pairs = [(found[name], base[name]) for name in tasks]
         gaps = [a.tests - b.tests for a, b in pairs if a is not None and b is not None and a.runs == b.runs]
-        together = np.concatenate(gaps) if gaps and change else None
-        rows[-1].append("" if together is None else difference_text(together.mean(), standard_error(together)))
+        rows[-1].append(_difference(gaps) if gaps and change else "")
     return rows
+
+
+def _difference(gaps: Sequence[np.ndarray]) -> str:
+    """The mean of differences by task and run, its standard error, and the corrected paired test over the tasks."""
+    together = np.concatenate(gaps)
+    test = average_over_tasks([corrected_resampled_t(one) for one in gaps])
+    return difference_text(together.mean(), standard_error(together), test.p)
 
 
 def _changes_nothing(task: Task, change: dict[str, Any]) -> bool:

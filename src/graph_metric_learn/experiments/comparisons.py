@@ -9,8 +9,9 @@ import numpy as np
 
 from .published import PUBLISHED
 from .records import Record, Result
-from .settings import GRAPHMETRIC_VARIANTS, ROWS, SGML_VARIANTS, TABLES, TASKS, TITLES, title
-from .tables import Rows, paired_gaps, published_text, signed, table_entry
+from .settings import GRAPHMETRIC_VARIANTS, OURS, RIVALS, ROWS, SGML_VARIANTS, TABLES, TASKS, TITLES, title
+from .statistics import average_over_tasks, corrected_resampled_t
+from .tables import Rows, difference_text, paired_gaps, published_text, signed, standard_error, table_entry
 
 UNCERTAINTY = 5.0  # points; assumed of a published mean without a spread, since most spreads are about as large
 
@@ -56,22 +57,23 @@ def outside_rows(records: Sequence[Record]) -> Rows:
 
 
 def chosen_rows(records: Sequence[Record]) -> Rows:
-    """What GraphMetric chose, by task: the largest mean weights over the runs, and how often learning was kept."""
-    rows = [["", "chosen most, mean weight", "learning kept"]]
+    """What GraphMetric chose, by task: the largest mean weights over the runs, and how much learned scores count."""
+    rows = [["", "chosen most, mean weight", "learned from most", "median weight of learned scores"]]
     for name in TABLES["beyond"]:
         task = TASKS[name]
         wanted = {
             "method": "graphmetric",
-            "classifier": "knn-weighted",
+            "classifier": "head-knn",
             "dataset": task.dataset,
             "features": task.features,
         }
         found = [record["result"] for record in records if wanted.items() <= record["config"].items()]
         if not found:
             continue
-        kept = Counter(stage["name"] for result in found for stage in result["learning"] if stage["kept"])
-        times = ", ".join(f"{part} in {count} of {len(found)} runs" for part, count in kept.most_common())
-        rows.append([name, most_chosen(found), times or "never"])
+        used = Counter(part for result in found for part in result["learning"]["parts"])
+        most = ", ".join(part for part, _ in used.most_common(2))
+        weights = [result["learning"]["weight"] for result in found]
+        rows.append([name, most_chosen(found), most, f"{np.median(weights):g}"])
     return rows
 
 
@@ -89,13 +91,15 @@ def most_chosen(results: Sequence[Result]) -> str:
 
 def ingredient_rows(records: Sequence[Record]) -> Rows:
     """What GraphMetric loses with one ingredient alone: mean differences over the tasks, on the same splits."""
-    rows = [["points against GraphMetric, same k-NN and splits", "mean over tasks", "worst task", "best task"]]
+    rows = [
+        ["points against GraphMetric, same k-NN and splits", "mean over tasks", "median", "worst task", "best task"]
+    ]
     for method in GRAPHMETRIC_VARIANTS:
         if method == "graphmetric":
             continue
         gaps = {}
         for name in TABLES["beyond"]:
-            whole, alone = (table_entry(records, TASKS[name], one, "knn-loo") for one in ("graphmetric", method))
+            whole, alone = (table_entry(records, TASKS[name], one, "head-knn") for one in ("graphmetric", method))
             if not isinstance(whole, str) and not isinstance(alone, str):
                 paired = paired_gaps(alone, whole)
                 if len(paired):
@@ -106,5 +110,36 @@ def ingredient_rows(records: Sequence[Record]) -> Rows:
                 for name in (min(gaps, key=gaps.__getitem__), max(gaps, key=gaps.__getitem__))
             ]
             missing = "" if len(gaps) == len(TABLES["beyond"]) else f" ({len(gaps)} tasks)"
-            rows.append([TITLES[method], f"{signed(np.mean(list(gaps.values())))}{missing}", *extremes])
+            over = list(gaps.values())
+            rows.append([TITLES[method], f"{signed(np.mean(over))}{missing}", signed(np.median(over)), *extremes])
+    return rows
+
+
+def rival_rows(records: Sequence[Record], ours: tuple[str, str] = OURS) -> Rows:
+    """Points by which one of our rows is ahead of rivals, on the same splits, with the corrected paired test.
+
+    The last columns are the mean over the tasks that both have, with its test, and their median.
+    """
+    rows = [[f"{title(*ours)}, less", *TABLES["beyond"], "mean over tasks", "median"]]
+    own = {name: table_entry(records, TASKS[name], *ours) for name in TABLES["beyond"]}
+    for rival in RIVALS:
+        gaps: dict[str, np.ndarray] = {}
+        for name, mine in own.items():
+            theirs = table_entry(records, TASKS[name], *rival)
+            if not isinstance(mine, str) and not isinstance(theirs, str) and len(paired := paired_gaps(mine, theirs)):
+                gaps[name] = paired
+        if not gaps:
+            continue
+        tests = {name: corrected_resampled_t(paired) for name, paired in gaps.items()}
+        cells = [
+            difference_text(test.mean, standard_error(gaps[name]) if len(gaps[name]) > 1 else np.nan, test.p)
+            if (test := tests.get(name))
+            else ""
+            for name in own
+        ]
+        average = average_over_tasks(list(tests.values()))
+        missing = "" if len(gaps) == len(own) else f", {len(gaps)} tasks"
+        said = difference_text(average.mean, np.nan, average.p)
+        median = signed(np.median([test.mean for test in tests.values()]))
+        rows.append([title(*rival), *cells, f"{said}{missing}", median])
     return rows

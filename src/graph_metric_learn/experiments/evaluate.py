@@ -20,9 +20,10 @@ from ..metrics.sgml.encoders import encode
 from ..metrics.sgml.estimator import SGML
 from ..transport import pairwise_distances
 from . import protocol
+from .heads import head_results
 from .methods import baseline, grid
 from .records import Config, Records, Result
-from .settings import task_for
+from .settings import is_learned, task_for
 
 RENUMBERED = "first, nodes renumbered"
 TIE_GRAPHS = 200  # the optimal rule solves a transport problem for every pair and direction
@@ -67,9 +68,15 @@ def evaluate_graph_metric(configs: list[Config], root: str | None) -> list[Resul
 
 
 def evaluate_edge_data(configs: list[Config], root: str | None) -> list[Result]:
-    """GraphMetric on whole graphs, along with what these carry and the weight of the parts that see it."""
+    """GraphMetric on whole graphs, along with what these carry and the weight of the parts that see it.
+
+    Or a baseline with a classifier of its own, on the same graphs.
+    """
     first = configs[0]
     graphs, y, described = whole_dataset(first["dataset"], root)
+    if not is_learned(first["method"]):
+        system = baseline(first["method"])[0](**first["model"])
+        return [_fit_and_score(system, graphs, y, config["run"]) for config in configs]
     metric, results = _graph_metric_results(configs, graphs, y)
     seeing = [term.name for term in metric.terms_ if any("edges" in parse_name(name).views for name in term.names)]
     largest = _fit_and_score(baseline("largest-class")[0](), graphs, y, first["run"])["test"]
@@ -81,20 +88,12 @@ def evaluate_edge_data(configs: list[Config], root: str | None) -> list[Result]:
 
 
 def _graph_metric_results(configs: list[Config], graphs: Graphs, y: np.ndarray) -> tuple[GraphMetric, list[Result]]:
-    """GraphMetric fitted to the training part of a run, and the result of each classifier on its distances."""
+    """GraphMetric fitted to the training part of a run, and the result of each head on it."""
     first = configs[0]
     train, test = protocol.split(y, first["run"])
-    start = time.perf_counter()
-    metric = GraphMetric(**first["model"], random_state=first["run"]).fit(graphs[train], y[train])
-    trained = time.perf_counter()
-    distances = metric.pairwise_distances(graphs)
-    seconds = {"training": trained - start, "distances": time.perf_counter() - trained}
-    extra = {
-        "weights": metric.choice_.weights, "accuracy": metric.choice_.accuracy,
-        "learning": [{"name": s.name, "gain": s.learned - s.unlearned, "kept": s.kept} for s in metric.stages_],
-    }  # fmt: skip
-    results = [_score(config["classifier"], y, (train, test), seconds, distances=distances) for config in configs]
-    return metric, [{**result, **extra} for result in results]
+    metric = GraphMetric(**first["model"], task="classes", random_state=first["run"])
+    heads = [config["classifier"] for config in configs]
+    return head_results(metric, heads, (graphs[train], y[train]), (graphs[test], y[test]))
 
 
 def evaluate_baseline(configs: list[Config], root: str | None, checkpoint: Path) -> list[Result]:
@@ -106,8 +105,8 @@ def evaluate_baseline(configs: list[Config], root: str | None, checkpoint: Path)
     from ..baselines import SolverFailure
 
     first = configs[0]
-    graphs, y = dataset(first["dataset"], first["features"], root)
     system = baseline(first["method"])[0](**first["model"])
+    graphs, y = dataset(first["dataset"], first["features"], root, "auto" if system.edges else False)
     if hasattr(system, "fit"):
         return [_fit_and_score(system, graphs, y, config["run"]) for config in configs]
     start = time.perf_counter()
@@ -158,14 +157,20 @@ def evaluate_tie_rule(configs: list[Config], root: str | None) -> list[Result]:
 
 
 def _fit_and_score(system: Any, graphs: Graphs, y: np.ndarray, run: int) -> Result:
-    """The result of a baseline that is a classifier itself, with nothing to choose."""
+    """The result of a baseline that is a classifier itself, and makes its own choices on the training graphs."""
+    from ..baselines import TooLong
+
     train, test = protocol.split(y, run)
     start = time.perf_counter()
-    system.fit(graphs[train], y[train])
+    try:
+        system.fit(graphs[train], y[train])
+    except TooLong as error:
+        return {"estimated_seconds": error.estimated, "limit_seconds": error.limit}
     trained = time.perf_counter()
     score = float(np.mean(system.predict(graphs[test]) == y[test]))
     seconds = {"training": trained - start, "distances": 0.0, "classifier": time.perf_counter() - trained}
-    return {"chosen": {}, "validation": None, "test": score, "seconds": seconds}
+    chosen, validation = getattr(system, "chosen_", {}), getattr(system, "validation_", None)
+    return {"chosen": chosen, "validation": validation, "test": score, "seconds": seconds}
 
 
 def _score(
@@ -192,9 +197,16 @@ def _score(
 
 
 @lru_cache(maxsize=2)
-def dataset(name: str, features: str | None, root: str | None) -> tuple[Graphs, np.ndarray]:
-    """Graphs and classes of a dataset, read once per process."""
-    found = load_tu(name, features=features, root=root, edges=False, min_nodes=2)  # as the paper reads them
+def dataset(name: str, features: str | None, root: str | None, edges: Any = False) -> tuple[Graphs, np.ndarray]:
+    """Graphs and classes of a dataset, read once per process; without what edges carry, as the paper reads them."""
+    found = load_tu(name, features=features, root=root, edges=edges, min_nodes=2)
+    return as_graphs(found.graphs), found.y
+
+
+@lru_cache(maxsize=2)
+def all_graphs(name: str, root: str | None) -> tuple[Graphs, np.ndarray]:
+    """All graphs of a dataset in the order of its files, graphs of a single node among them, edges without data."""
+    found = load_tu(name, features=None, root=root, edges=False)
     return as_graphs(found.graphs), found.y
 
 

@@ -24,7 +24,7 @@ def accuracy(records: Sequence[Record]) -> bytes:
     figure = Figure(figsize=(10, 6.4), layout="constrained")
     for axes, classifier in zip(figure.subplots(2, 1, sharex=True), ("knn", "svm"), strict=True):
         published = [PUBLISHED[name, "rpw", classifier] for name in names]
-        ours = {"rpw": classifier, "graphmetric": {"knn": "knn-weighted"}.get(classifier, classifier)}
+        ours = {"rpw": classifier, "graphmetric": {"knn": "head-knn", "svm": "head-svc"}[classifier]}
         found = {
             method: [_mean_and_spread(table_entry(records, TASKS[name], method, chosen)) for name in names]
             for method, chosen in ours.items()

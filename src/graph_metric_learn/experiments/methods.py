@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._core.validation import one_of
-from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned, variant
+from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, SMALL_ONLY, TASKS, Task, is_learned, variant
 
 
 def method_names() -> list[str]:
@@ -30,6 +30,8 @@ def baseline(method: str) -> tuple[Any, dict[str, Any]]:
 def grid(task: Task, method: str, preset: str = "authors", **changes: Any) -> list[dict[str, Any]]:
     """All settings of a method that are searched on a task; what the method or the caller fixes is not searched.
 
+    None for a task of the tables that the method is not run on.
+
     >>> [setting["depth"] for setting in grid(Task("MUTAG", "degree"), "rpw")]
     [1, 2, 3, 4]
     >>> [setting["n_epochs"] for setting in grid(Task("MUTAG", "degree"), "random", depth=2)]
@@ -40,6 +42,8 @@ def grid(task: Task, method: str, preset: str = "authors", **changes: Any) -> li
         settings = [{"n_components": 5, **variant(method, preset), **point, **fixed} for point in task.settings()]
     elif method in GRAPHMETRIC_VARIANTS:
         settings = [{**GRAPHMETRIC_VARIANTS[method], **changes}]
+    elif task.name in TASKS and task.dataset not in SMALL_ONLY.get(method, (task.dataset,)):
+        settings = []
     else:
         kind, fixed = baseline(method)
         settings = [{**point, **fixed, **changes} for point in kind.grid(task.features, task.dataset)]

@@ -15,9 +15,11 @@ from ..report.markdown import parse
 from ..report.render import render_html, render_markdown
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
-from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows
+from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
 from .edges import edge_choice_rows, edge_data_rows, edge_judgement, edge_rows
+from .fair import fair_rows
 from .judgements import PACKAGE, graph_metric_judgement, sgml_judgement
+from .molecules import molecule_rows
 from .records import Record
 from .runtimes import runtime_rows, speed_judgement
 from .settings import ROWS, SYSTEMS, TABLES, TASKS
@@ -58,13 +60,16 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
         table3=accuracies["table3"],
         fgw=accuracies["fgw"],
         beyond=accuracies["beyond"] + best_rows(records),
-        beyond_seconds=seconds_rows(records, tasks["beyond"], [("graphmetric", "knn-weighted"), ("rpw", "knn")]),
+        beyond_seconds=seconds_rows(records, tasks["beyond"], [("graphmetric", "head-knn"), ("rpw", "knn")]),
         sgml_judgement=sgml_judgement(records),
         graph_metric_judgement=graph_metric_judgement(records),
         edges=edge_rows(records),
         edge_data=edge_data_rows(records),
         edge_choices=edge_choice_rows(records),
         edge_judgement=edge_judgement(records),
+        molecules=molecule_rows(records),
+        fair=fair_rows(records),
+        rivals=rival_rows(records),
         ingredients=ingredient_rows(records),
         chosen=chosen_rows(records),
         outside=outside_rows(records),

@@ -10,9 +10,11 @@ from typing import Any
 from .._core.validation import one_of, whole_number
 from ..report.markdown import table as as_markdown
 from .choices import choice_cells, tie_cells
-from .edges import edge_cells, edge_datasets, edge_rows
+from .edges import edge_cells, edge_datasets, edge_rows, network_cells
+from .fair import fair_cells, fair_rows
 from .figure1 import measure_figure
 from .methods import has_own_classifier, method_names, missing_packages
+from .molecules import molecule_cells, molecule_rows
 from .page import write_page
 from .records import Records
 from .runner import cells, run_cells
@@ -35,6 +37,8 @@ def reproduce(
     jobs: int | None = None,
     backend: str | None = None,
     root: str | Path | None = None,
+    molecules: str | Path | None = None,
+    splits: str | Path | None = None,
     readme: str | Path | None = None,
     progress: bool | None = None,
 ) -> list[str]:
@@ -42,9 +46,9 @@ def reproduce(
 
     Parameters
     ----------
-    what : {"table1", "table2", "table3", "fgw", "beyond", "edges", "choices", "runtimes", "figure1", "all"}
-        Which part; "edges" compares GraphMetric with and without edge data, "choices" compares ties,
-        propagation, loss, ReLU and Adam one by one, "all" is everything.
+    what : str
+        Which part, one of `PARTS`: "edges" compares GraphMetric with and without edge data, beside GINE, "choices"
+        compares ties, propagation, loss, ReLU and Adam one by one; or "all".
     out : path
         Folder. Results are kept in its subfolder `records` and not computed again.
     datasets : sequence of str, optional
@@ -61,6 +65,9 @@ def reproduce(
         As joblib takes them; run times are measured one at a time.
     root : path, optional
         Folder with the datasets.
+    molecules, splits : path, optional
+        Folders with ESOL.csv, Lipophilicity.csv and BACE.csv, and with NAME.json: without them, "all" leaves out the
+        parts "molecules" and "fair".
     readme : path, optional
         Markdown file whose summary, between two marks, is renewed.
     progress : bool, optional
@@ -77,6 +84,13 @@ def reproduce(
     for method in methods or ():
         one_of("method", method, method_names())
     parts = [what] if what != "all" else list(ROWS if methods else PARTS)
+    folders = {"molecules": molecules, "fair": splits}
+    for part, folder in folders.items():
+        if part in parts and folder is None:
+            if what == part:
+                raise ValueError(f"{part} needs a folder: {'molecules' if part == 'molecules' else 'splits'}=…")
+            parts.remove(part)
+            print(f"{part} is left out: no folder was given", file=sys.stderr)
     records = Records(Path(out) / "records")
     plan = {
         table: (_tasks(table, datasets, features), _rows(table, methods, classifiers))
@@ -97,8 +111,14 @@ def reproduce(
         print(as_markdown(accuracy_rows(list(records), tasks, rows, preset)))
     if "edges" in parts:
         named = edge_datasets(datasets)
-        failures += run_cells(edge_cells(named, runs), records, **options)
+        failures += run_cells([*edge_cells(named, runs), *network_cells(named, runs)], records, **options)
         print("\nedge data\n\n" + as_markdown(edge_rows(list(records), named)))
+    if "molecules" in parts:
+        failures += run_cells(molecule_cells(runs, datasets), records, folder=molecules, **options)
+        print("\nmolecules\n\n" + as_markdown(molecule_rows(list(records))))
+    if "fair" in parts:
+        failures += run_cells(fair_cells(min(runs, 10), datasets), records, folder=splits, **options)
+        print("\nfair comparison\n\n" + as_markdown(fair_rows(list(records))))
     if "choices" in parts:
         failures += run_cells([*choice_cells(records, runs), *tie_cells(runs)], records, **options)
     if "runtimes" in parts:

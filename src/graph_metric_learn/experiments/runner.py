@@ -10,9 +10,13 @@ from typing import Any
 
 from .._core.progress import progress_bar
 from .evaluate import evaluate_baseline, evaluate_edge_data, evaluate_graph_metric, evaluate_sgml, evaluate_tie_rule
-from .methods import grid, task_read_by
+from .fair import evaluate_fair
+from .methods import grid, has_own_classifier, task_read_by
+from .molecules import evaluate_molecules
 from .records import Config, Records, Result, key_of
 from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned
+
+Places = tuple[str | None, ...]  # folders with the TU datasets, and with molecules or splits
 
 
 def cells(
@@ -36,6 +40,7 @@ def run_cells(
     records: Records,
     *,
     root: str | Path | None = None,
+    folder: str | Path | None = None,
     jobs: int | None = None,
     backend: str | None = None,
     progress: bool | None = None,
@@ -50,6 +55,8 @@ def run_cells(
         What is known already; new results are added.
     root : path, optional
         Folder with the datasets.
+    folder : path, optional
+        Folder with molecules or splits.
     jobs, backend : optional
         As joblib takes them: any of its backends, also one set by `joblib.parallel_config` around this call.
     progress : bool, optional
@@ -62,13 +69,13 @@ def run_cells(
         if config not in records:
             groups.setdefault(_group_key(config), []).append(config)
     failures = []
-    root = None if root is None else str(root)
+    places = tuple(None if place is None else str(place) for place in (root, folder))
     with (
         progress_bar(progress, total=sum(map(len, groups.values())), unit="cell") as bar,
         nullcontext() if backend is None else parallel_config(backend),
     ):
         for configs, results in Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(_run_or_report)(configs, root, str(records.folder)) for configs in groups.values()
+            delayed(_run_or_report)(configs, places, str(records.folder)) for configs in groups.values()
         ):
             if isinstance(results, str):
                 failures.append(results)
@@ -81,26 +88,34 @@ def run_cells(
 
 
 def _group_key(config: Config) -> str:
-    """Equal for cells that share their distances: all but the classifier agree, for baselines all but the run too."""
-    fitted = is_learned(config["method"]) or "what" in config
+    """Equal for cells that share their distances: all but the classifier agree, for baselines all but the run too.
+
+    Baselines with a classifier of their own share nothing between runs.
+    """
+    fitted = "what" in config or is_learned(config["method"]) or has_own_classifier(config["method"])
     ignored = {"classifier"} if fitted else {"classifier", "run"}
     return key_of({name: value for name, value in config.items() if name not in ignored})
 
 
-def _run_or_report(configs: list[Config], root: str | None, folder: str) -> tuple[list[Config], list[Result] | str]:
+def _run_or_report(configs: list[Config], places: Places, folder: str) -> tuple[list[Config], list[Result] | str]:
     """The cells of a group with their results, or with one line that says which cells failed and why."""
     first = configs[0]
     try:
-        return configs, run_group(configs, root, folder)
+        return configs, run_group(configs, places, folder)
     except Exception as error:  # one cell must not stop the others
         runs = ", ".join(map(str, sorted({config["run"] for config in configs})))
         where = f"{first['dataset']} ({first['features']}), {first['method']}, {first['model']}, run {runs}"
         return configs, f"{where}: {type(error).__name__}: {error}"
 
 
-def run_group(configs: list[Config], root: str | None, folder: str) -> list[Result]:
+def run_group(configs: list[Config], places: Places, folder: str) -> list[Result]:
     """The results of cells that share their distances; `folder` holds the checkpoints."""
     method = configs[0]["method"]
+    root, files = places
+    if configs[0].get("what") == "molecules":
+        return evaluate_molecules(configs, files or "")
+    if configs[0].get("what") == "fair":
+        return evaluate_fair(configs, root, files or "")
     if configs[0].get("what") == "ties":
         return evaluate_tie_rule(configs, root)
     if configs[0].get("what") == "edges":

@@ -35,7 +35,7 @@ def _accuracies(records: Sequence[Record]) -> Rows:
     rows = [head]
     for task in (TASKS[name] for name in TABLES["beyond"]):
         cells = [task.name, str(table_entry(records, task, "largest-class", "own"))]
-        for classifier, ours in (("knn", "knn-weighted"), ("svm", "svm")):
+        for classifier, ours in (("knn", "head-knn"), ("svm", "head-svc")):
             cells += [
                 published_text(PUBLISHED[task.name, "rpw", classifier]),
                 str(table_entry(records, task, "rpw", classifier)),

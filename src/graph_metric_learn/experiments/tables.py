@@ -13,6 +13,7 @@ from .methods import grid, task_read_by
 from .published import PUBLISHED
 from .records import Config, Record
 from .settings import TITLES, Task, title
+from .statistics import p_text
 
 Rows = list[list[str]]
 
@@ -66,7 +67,9 @@ class Entry:
 def table_entry(
     records: Iterable[Record], task: Task, method: str, classifier: str, preset: str = "authors", **changes: Any
 ) -> Entry | str:
-    """What was measured for a method on a task, or why there is no number: "> 1 h", "solver failed", or nothing ("").
+    """What was measured for a method on a task, or why there is no number.
+
+    That is "> 1 h", "> 20 min" of a single run, "solver failed", or nothing ("").
 
     The setting with the best mean validation accuracy counts. Settings are compared on the runs that all of them have,
     apart from settings without any run.
@@ -82,6 +85,7 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
     found: dict[str, dict[int, Record]] = {}  # by setting and run
     failed: set[str] = set()
     long: dict[str, float] = {}  # hours on two cores that all settings would take
+    limits: set[float] = set()  # seconds that a run may take, of settings of which one takes longer
     for record in records:
         setting, result = _setting(record["config"]["model"]), record["result"]
         if settings is not None and setting not in settings:
@@ -90,11 +94,14 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
             found.setdefault(setting, {})[record["config"]["run"]] = record
         elif "failure" in result:
             failed.add(setting)
+        elif "limit_seconds" in result:
+            limits.add(result["limit_seconds"])
         else:
             long[setting] = result["estimated_seconds"] / 7200
     too_long = f"> 1 h ({np.mean(list(long.values())):.1f} h)" if long else ""
+    over = f"> {min(limits) / 60:.0f} min" if limits else ""
     if not found:
-        return too_long or ("solver failed" if failed else "")
+        return too_long or over or ("solver failed" if failed else "")
     shared = sorted(set.intersection(*map(set, found.values())))
     if not shared:  # no run in common: only the setting with most runs
         fullest = max(found, key=lambda setting: len(found[setting]))
@@ -103,6 +110,7 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
     best = max(comparable, key=_validation) if len(comparable) > 1 else comparable[0]
     parts = [f"{len(found)} of {len(settings)} settings"] if settings and len(found) < len(settings) else []
     parts += [f"{len(failed)} failed"] * bool(failed) + [f"{len(long)} {too_long}"] * bool(long)
+    parts += [f"others {over}"] * bool(over)
     return Entry(
         100 * np.array([record["result"]["test"] for record in best]),
         np.array([record["config"]["run"] for record in best]),
@@ -174,13 +182,14 @@ def standard_error(gaps: np.ndarray) -> float:
     return float(gaps.std() / np.sqrt(max(len(gaps) - 1, 1)))
 
 
-def difference_text(mean: float | np.floating, error: float) -> str:
-    """A mean difference with its standard error.
+def difference_text(mean: float | np.floating, error: float, p: float = np.nan) -> str:
+    """A mean difference with its standard error and the p-value of a paired test, as far as there are any.
 
-    >>> difference_text(1.26, 0.52)
-    '+1.3 ± 0.5'
+    >>> difference_text(1.26, 0.52), difference_text(1.26, 0.52, 0.043), difference_text(1.26, np.nan)
+    ('+1.3 ± 0.5', '+1.3 ± 0.5, p = 0.04', '+1.3')
     """
-    return f"{signed(mean)} ± {error:.1f}"
+    text = signed(mean) if np.isnan(error) else f"{signed(mean)} ± {error:.1f}"
+    return ", ".join(filter(None, (text, p_text(p))))
 
 
 def published_text(number: tuple[float, float | None] | None) -> str:

@@ -15,10 +15,10 @@ from .propagation import hop_by_hop
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees."""
+    """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees (None: their names)."""
 
     code_size: int = 32
-    n_columns: int = 1024
+    n_columns: int | None = None
 
 
 class Block:
@@ -31,9 +31,9 @@ class Block:
     ----------
     scaling : {"together", "apart", "none"}
         Whether columns are centred and share one scale, or have one each (columns of different units), or stay as they
-        are (sparse columns of 0 and 1).
+        are (names).
     makes_columns : bool
-        Whether rows are sparse columns of 0 and 1, for histograms, and not points in space.
+        Whether rows are names of what is equal or different (64-bit hashes), and not points in space.
     embeddings : tuple of str or None
         Embeddings that are tried where every block of a set has such a list; None for all that take such points.
     reads_labels : bool

@@ -65,7 +65,7 @@ class NodeBlocks(BaseEstimator):
     "degree@1", "structure@0" (see :func:`local_structure`) and "size@0" (see :func:`graph_size`) are features smoothed
     over that many hops. "wl@3" and "trees@3" stand for the tree of depth 3 around a node, which the Weisfeiler-Lehman
     label of level 3 names: "wl" has a vector for each tree, the same for equal ones, nearly orthogonal for different
-    ones; "trees" has one column out of many, as a sparse array of 0 and 1, neither centred nor scaled.
+    ones; "trees" has its name, a 64-bit hash.
 
     "wl+edges@3" sees labels and directions of edges, "attributes+edges@1" their weights; "wl+first@3" sees only the
     first of several labels. "around@0" and "strength@0" are what edges carry around a node (see :func:`edge_sums`,
@@ -74,8 +74,10 @@ class NodeBlocks(BaseEstimator):
 
     Parameters
     ----------
-    code_size, n_columns : int
-        Columns of a "wl" and of a "trees" block.
+    code_size : int
+        Columns of a "wl" block.
+    n_columns : int, optional
+        Columns of a "trees" or "edge_trees" block, as a sparse array of 0 and 1; None leaves names as they are.
 
     Attributes
     ----------
@@ -94,7 +96,7 @@ class NodeBlocks(BaseEstimator):
     [(3, 1), (3, 32)]
     """
 
-    def __init__(self, code_size: int = 32, n_columns: int = 1024) -> None:
+    def __init__(self, code_size: int = 32, n_columns: int | None = None) -> None:
         self.code_size = code_size
         self.n_columns = n_columns
 
@@ -132,7 +134,7 @@ class NodeBlocks(BaseEstimator):
         return self
 
     def transform(self, graphs: Any) -> list[Any]:
-        """The blocks [S, q], float32, in the order of the names."""
+        """The blocks [S, q] in the order of the names: float32, or names of trees (uint64)."""
         check_is_fitted(self, "names_")
         given = as_graphs(graphs)
         if _label_kind(given) != self.label_kind_ and any(block.reads_labels for block in self.blocks_.values()):

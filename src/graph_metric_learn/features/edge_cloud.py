@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
 from ..graphs.collection import Graphs
 from .base import Block
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import NodeFeatures
 from .propagation import hop_by_hop
-from .trees import ODD, hashed_rows, mix, shared_hashes, tree_columns
+from .trees import hashed_rows, shared_hashes, tree_columns
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +115,10 @@ class EdgeEnds(_EdgeBlock):
 
 
 class EdgeTrees(_EdgeBlock):
-    """One of many columns for an edge with its label and the trees of depth h at both its ends: an edge as a root."""
+    """The name of an edge with its label and the trees of depth h at both its ends: an edge as a root.
+
+    As names of trees, a 64-bit hash, or one of `n_columns` columns.
+    """
 
     scaling = "none"
     makes_columns = True
@@ -129,7 +133,8 @@ class EdgeTrees(_EdgeBlock):
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
         rows, _ = edge_rows(graphs)
-        return [tree_columns(edge_hashes(graphs, names[level])[rows], self.options.n_columns) for level in levels]
+        columns = self.options.n_columns
+        return [tree_columns(edge_hashes(graphs, names[level])[rows], level, columns) for level in levels]
 
 
 def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
 from .base import Block
-
-ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consecutive multiples are far apart
 
 
 class TreeCodes(Block):
@@ -26,7 +25,10 @@ class TreeCodes(Block):
 
 
 class Trees(Block):
-    """One of many columns for the tree of depth h around each node, as a sparse array of 0 and 1."""
+    """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names.
+
+    With `n_columns`, one of that many columns, as a sparse array of 0 and 1.
+    """
 
     scaling = "none"
     makes_columns = True
@@ -34,7 +36,7 @@ class Trees(Block):
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
-        return [tree_columns(names[level], self.options.n_columns) for level in levels]
+        return [tree_columns(names[level], level, self.options.n_columns) for level in levels]
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
@@ -123,8 +125,15 @@ def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     return (2.0 * bits[:, :size].astype(np.float32) - 1.0) / np.float32(np.sqrt(size))
 
 
-def tree_columns(names: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """A one in the column that a tree's name is hashed to [S, n_columns]."""
+def tree_columns(names: np.ndarray, level: int, n_columns: int | None) -> Any:
+    """Names as a column [S, 1], uint64; or a one in the column that each is hashed to [S, n_columns].
+
+    The column of names is hashed with the level, so that trees of different depths never have the same: a lonely node
+    without label is called 0 at all levels.
+    """
+    if n_columns is None:
+        with np.errstate(over="ignore"):
+            return mix(names + np.uint64(level + 1) * ODD)[:, None]
     columns = (names >> np.uint64(32)) % np.uint64(n_columns)
     count = len(names)
     ones = np.ones(count, dtype=np.float32)
@@ -151,11 +160,3 @@ def hashed_rows(labels: np.ndarray) -> np.ndarray:
                 values = np.frombuffer(b"".join(digests), "<u8")[place]
             name = mix(name * ODD + mix(values))
     return name
-
-
-def mix(x: np.ndarray) -> np.ndarray:
-    """A bijection of 64-bit words that spreads every bit over all (the finaliser of SplitMix64)."""
-    with np.errstate(over="ignore"):
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))

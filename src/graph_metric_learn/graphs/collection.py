@@ -28,8 +28,9 @@ class Graphs:
         Node features, float32 or float64, S = sum of the sizes.
     labels : ndarray [S, L] or None
         Discrete node labels, whole numbers or strings, L of them per node.
-    y : ndarray [G] or None
-        What the graphs themselves are labelled with.
+    y : ndarray [G] or [G, T], or None
+        Targets of the graphs: classes or numbers, several columns for several numbers. Where only some graphs have
+        one, objects with None for the others; `objectives.targets.given_targets` refuses them.
     edge_data : EdgeData or None
         Labels, vectors, weights and directions of edges; None where they carry nothing.
     unused : tuple of str

@@ -44,10 +44,10 @@ def as_graphs(
     graphs : list of graphs, GraphDataset, PyG dataset or Batch
         Each graph a `torch_geometric.data.Data`; a `networkx.Graph` of any kind (any hashable nodes); or a pair
         (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None. The
-        class of a graph is read from `Data.y` or, for NetworkX, from `graph.graph["y"]`; what it is called from
-        `Data.name`, else `Data.smiles`, or from `graph.name`. The collection has names if all graphs have one. A
-        NetworkX graph may name the columns of its vectors, in lists `graph.graph["node_columns"]` and
-        `graph.graph["edge_columns"]`: columns are then matched by name.
+        target of a graph, or the row of its targets, is read from `Data.y` ([1, T] for several) or, for NetworkX, from
+        `graph.graph["y"]`; what it is called from `Data.name`, else `Data.smiles`, or from `graph.name`. The collection
+        has names if all graphs have one. A NetworkX graph may name the columns of its vectors, in lists
+        `graph.graph["node_columns"]` and `graph.graph["edge_columns"]`: columns are then matched by name.
     attribute : str
         Name of the node features: an attribute of `Data`, or of NetworkX nodes (vectors or numbers).
     label : str, optional
@@ -93,7 +93,7 @@ def as_graphs(
     sizes = np.array([one.n for one in raw], dtype=np.int64)
     for i in np.flatnonzero(sizes == 0):
         raise ValueError(f"graph {i} has no nodes: drop it or give it one")
-    y = None if any(one.y is None for one in raw) else np.array([one.y for one in raw])
+    y = _targets([one.y for one in raw])
     x, labels = _features(raw, sizes), _labels([one.labels for one in raw], sizes, "node labels", "node")
     combined = combine(_listed(raw, sizes), int(sizes.sum()), directed if names.edges else False)
     for found, name, default in ((x, attribute, "x"), (labels, label, None)):
@@ -124,6 +124,26 @@ def as_graphs(
         None if None in titles else np.array(titles, object),
         columns.nodes,
     )
+
+
+def _targets(found: list[Any]) -> np.ndarray | None:
+    """Targets that the graphs carry [G] or [G, T], None without any.
+
+    Objects, with None inside, where some graphs have none; and where some are strings, others numbers.
+    """
+    if all(one is None for one in found):
+        return None
+    there = {i: np.size(one) for i, one in enumerate(found) if one is not None}
+    first = min(there)
+    for i, width in there.items():
+        if width != there[first]:
+            raise ValueError(f"graph {i} has {width} targets (y), graph {first} has {there[first]}")
+    if len(there) == len(found) and len({isinstance(one, str) for one in found}) == 1:
+        return np.array(found)
+    some = np.empty(len(found), dtype=object)
+    for i, one in enumerate(found):
+        some[i] = one if np.ndim(one) == 0 else tuple(one.tolist())
+    return some
 
 
 def _as_list(graphs: Any) -> list[Any]:

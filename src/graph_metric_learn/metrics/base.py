@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -17,6 +17,28 @@ from .explanation import Explanation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class FoldView(NamedTuple):
+    """Distances of reference graphs, when one fold of them is held out from all that a metric has learned.
+
+    Attributes
+    ----------
+    known, held : ndarray
+        Numbers of the graphs on either side.
+    within : ndarray [K, K]
+        Distances among the known.
+    across : ndarray [H, K]
+        Distances from those held out to the known.
+    scores : ndarray [H, T] or None
+        What the metric's own regression, fitted to the known, predicts for those held out.
+    """
+
+    known: np.ndarray
+    held: np.ndarray
+    within: np.ndarray
+    across: np.ndarray
+    scores: np.ndarray | None
 
 
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
@@ -87,6 +109,13 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """Options of :func:`as_graphs` that the metric was made with."""
         names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def fold_views(self, most: int) -> list[FoldView] | None:
+        """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.
+
+        Of metrics whose vectors know the targets of these graphs, right after `fit`; else None.
+        """
+        return None
 
     def place(self, embedded: Embedded) -> Any:
         """Device for distances of embedded graphs: their own, or "auto" if the metric's `device` is "auto"."""

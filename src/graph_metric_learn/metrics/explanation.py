@@ -31,6 +31,8 @@ class Explanation:
         The edges of each graph that are compared as such, by the places of their nodes.
     edge_source_share, edge_target_share : ndarray [e], optional
         Their shares of the squared distance; with those of the nodes they add up to 1.
+    term_share : dict of float, optional
+        Share of the squared distance by what was compared, the largest first; adds up to 1.
     """
 
     distance: float
@@ -41,6 +43,7 @@ class Explanation:
     edge_ends: list[np.ndarray] | None = None
     edge_source_share: np.ndarray | None = None
     edge_target_share: np.ndarray | None = None
+    term_share: dict[str, float] | None = None
 
     @property
     def names(self) -> tuple[str, str] | None:
@@ -99,7 +102,7 @@ class Explanation:
             tail, head = self.graphs.edges
             inside = (tail >= start) & (tail < start + len(here)) & (tail < head)
             for a, b in self.graphs.edges[:, inside].T - start:
-                part = edge_shares[side].get((int(a), int(b)), 0.0) / top
+                part = max(0.0, edge_shares[side].get((int(a), int(b)), 0.0)) / top
                 ax.plot(*here[[a, b]].T, color=(0.2 + 0.7 * part, 0.2, 0.2), linewidth=1.0 + 3.0 * part, zorder=2)
             ax.scatter(*here.T, c=share, cmap="YlOrRd", vmin=0, vmax=top, s=60, edgecolors="0.2", zorder=3)
         title = f"distance {self.distance:.3g}"

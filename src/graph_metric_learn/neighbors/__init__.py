@@ -1,7 +1,22 @@
-"""Predictions on a metric: k-NN and SVM, and loading whatever was saved."""
+"""Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved."""
 
+from .class_means import NearestClassMean
+from .heads import GraphClassifier, GraphRegressor
+from .kmeans import GraphKMeans
 from .knn import GraphKNNClassifier, GraphKNNRegressor
 from .loading import load
+from .ridge import GraphRidge, GraphRidgeClassifier
 from .svc import GraphSVC
 
-__all__ = ["GraphKNNClassifier", "GraphKNNRegressor", "GraphSVC", "load"]
+__all__ = [
+    "GraphClassifier",
+    "GraphKMeans",
+    "GraphKNNClassifier",
+    "GraphKNNRegressor",
+    "GraphRegressor",
+    "GraphRidge",
+    "GraphRidgeClassifier",
+    "GraphSVC",
+    "NearestClassMean",
+    "load",
+]

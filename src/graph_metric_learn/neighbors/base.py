@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
 from .._core.registry import Registry
 from ..graphs import Graphs, as_graphs
-from ..metrics.base import METRICS, BaseGraphMetric
+from ..metrics.base import METRICS, BaseGraphMetric, FoldView
+from ..objectives import Objective
 from ..objectives.classes import check_classes
+from ..objectives.folds import check_groups
+from ..objectives.numbers import check_numbers
+from ..objectives.targets import given_targets
 from ..persistence.models import load_model, save_model, strip_prefix
 from ..transport import Curves, Embedded, Vectors, pairwise_distances
+from .fold_distances import fold_distances
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,16 +38,23 @@ class MetricPredictor(BaseEstimator):
     embedded_ : Curves or Vectors
         The reference graphs.
     y_ : ndarray [R]
-        Their labels.
+        Their classes or numbers.
+    chosen_ : dict
+        Settings that `fit` found for itself.
     names_ : ndarray of str [R] or None
         Their names, where the graphs have some (see :func:`as_graphs`).
     """
 
     metric: Any
+    memory: Any = None  # a place to keep fitted metrics in, see `sklearn.pipeline.Pipeline`
+    task: ClassVar[str] = "classes"  # what a metric is fitted for
     metric_: BaseGraphMetric
     embedded_: Embedded
     y_: np.ndarray
     names_: np.ndarray | None = None
+    _own: bool = False  # whether the metric was fitted to the reference graphs, here
+    _groups: np.ndarray | None  # of the reference graphs; of models that were fitted here, not of loaded ones
+    chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -56,18 +68,69 @@ class MetricPredictor(BaseEstimator):
         warnings.warn(f"{type(self).__name__}.curves_ is now called embedded_", FutureWarning, stacklevel=2)
         return self.embedded_.as_step_functions()
 
-    def _fit_metric(self, graphs: Any, y: Any) -> None:
+    def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> Self:
+        """Learns the metric, chooses what is left to choose, and keeps the graphs as reference.
+
+        Parameters
+        ----------
+        graphs : list of graphs
+            See :func:`as_graphs`.
+        y : array [N], optional
+            Targets; from the graphs (`Data.y`) when None.
+        groups : array [N], optional
+            Graphs of one group are never on both sides of a fold, see :meth:`GraphMetric.fit`.
+        """
+        self._check_options()
+        given, y = self._given(graphs, y)
+        groups = check_groups(groups, len(given))
+        self._fit_metric(given, y, groups)
+        return self._fit_head(given, y, groups)
+
+    def _fit_head(self, given: Graphs, y: np.ndarray, groups: Any = None) -> Self:
+        """All of `fit` but the metric."""
+        self._refer_to(given, y)
+        self._groups = groups
+        self.chosen_ = self._choose(groups)
+        self._complete()
+        return self
+
+    def _check_options(self) -> None:
+        """Raises a ValueError for settings that make no sense."""
+
+    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+        """Graphs as one collection, and their targets, checked."""
+        return labelled_graphs(self.metric, graphs, y)
+
+    def _choose(self, groups: Any) -> dict[str, Any]:
+        """Settings that are found by folds, on the reference graphs."""
+        return {}
+
+    def _folds(self, objective: Objective, target: np.ndarray, groups: Any) -> list[FoldView]:
+        """Folds of the reference graphs, for choosing settings."""
+        return fold_distances(self.metric_, self.embedded_, objective, target, groups, own=self._own)
+
+    def _fit_metric(self, graphs: Any, y: Any, groups: Any = None) -> None:
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
         chosen = self.metric
         if chosen is None:
             from ..metrics.automatic import GraphMetric
 
-            chosen = GraphMetric()
+            chosen = GraphMetric(task=self.task)
         if not isinstance(unfrozen(chosen), BaseGraphMetric):  # bad input is a ValueError throughout
             raise ValueError(  # noqa: TRY004
                 f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {chosen!r}"
             )
-        self.metric_ = unfrozen(clone(chosen).fit(graphs, y))
+        self._own = unfrozen(chosen) is chosen
+        if not self._own:
+            self.metric_ = unfrozen(chosen)
+            check_is_fitted(self.metric_)
+            return
+        copy = clone(chosen)
+        if getattr(copy, "task", None) == "auto":
+            copy.set_params(task=self.task)
+        if groups is not None and not has_fit_parameter(copy, "groups"):
+            raise ValueError(f"groups: {type(copy).__name__} does not use them")
+        self.metric_ = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
 
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
         given = self.metric_.read(graphs)
@@ -90,9 +153,11 @@ class MetricPredictor(BaseEstimator):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_is_fitted(self, "embedded_")
         metric, tensors = self.metric_.state()
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "metric"}
+        params = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in ("metric", "memory")
+        }
         config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
-        config |= {"y": self.y_.tolist(), "embedded": self.embedded_.kind}
+        config |= {"y": _without_nan(self.y_), "embedded": self.embedded_.kind, "chosen": self.chosen_}
         if self.names_ is not None:
             config["names"] = self.names_.tolist()
         tensors = {f"metric.{name}": value for name, value in tensors.items()}
@@ -115,7 +180,8 @@ class MetricPredictor(BaseEstimator):
         loaded.metric_ = metric
         kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
         loaded.embedded_ = EMBEDDED[kind].from_arrays(strip_prefix(tensors, "reference."))
-        loaded.y_ = np.array(config["y"])
+        loaded.y_ = _with_nan(config["y"])
+        loaded.chosen_ = config.get("chosen", {})
         loaded.names_ = None if config.get("names") is None else np.array(config["names"], dtype=object)
         loaded._complete()
         return loaded
@@ -128,6 +194,26 @@ PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
 EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
 
 
+def _without_nan(y: np.ndarray) -> list[Any]:
+    """Targets as JSON can hold them: None where a number is missing."""
+    if y.dtype.kind != "f":
+        return y.tolist()
+    found = y.astype(object)
+    found[np.isnan(y)] = None
+    return found.tolist()
+
+
+def _with_nan(y: list[Any]) -> np.ndarray:
+    """What `_without_nan` was given."""
+    found = np.array(y)
+    return found.astype(float) if found.dtype.kind == "O" else found
+
+
+def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> BaseGraphMetric:
+    """The metric, fitted. A function of its own so that `memory` can keep what it returns."""
+    return metric.fit(graphs, y) if groups is None else metric.fit(graphs, y, groups)  # type: ignore[call-arg]
+
+
 class ClassesFromGraphs(ClassifierMixin):
     """`score` that finds the classes in the graphs, as `fit` does."""
 
@@ -137,15 +223,49 @@ class ClassesFromGraphs(ClassifierMixin):
         """Accuracy; classes from the graphs (`Data.y`) when y is None."""
         check_is_fitted(self, "embedded_")
         given = self.metric_.read(graphs)
-        if y is None and given.y is None:
+        truth = given_targets(given, y)
+        if truth is None:
             raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
-        return super().score(given, given.y if y is None else y, sample_weight)
+        return super().score(given, truth, sample_weight)
+
+
+class NumbersFromGraphs(RegressorMixin):
+    """`score` that finds the numbers in the graphs, as `fit` does."""
+
+    task = "numbers"
+    metric: Any
+    metric_: BaseGraphMetric
+
+    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+        given = read_for(self.metric, graphs)
+        return given, check_numbers(given, y)
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R²; numbers from the graphs (`Data.y`) when y is None."""
+        check_is_fitted(self, "embedded_")
+        given = self.metric_.read(graphs)
+        return super().score(given, check_numbers_given(given, y), sample_weight)
+
+
+def check_numbers_given(graphs: Graphs, y: Any) -> np.ndarray:
+    """Numbers to compare predictions with [N] or [N, T]; they may all be the same."""
+    given = given_targets(graphs, y)
+    if given is None:
+        raise ValueError("no numbers: pass y, or graphs that carry them (Data.y)")
+    return given.astype(float)
+
+
+def read_for(metric: Any, graphs: Any) -> Graphs:
+    """Graphs converted once, by the metric's names for their parts: as for its `fit`, or as it is if it is frozen."""
+    chosen = unfrozen(metric)
+    if not isinstance(chosen, BaseGraphMetric):
+        return as_graphs(graphs)
+    return chosen.read_new(graphs) if chosen is metric else chosen.read(graphs)
 
 
 def labelled_graphs(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
-    """Graphs converted once, by the metric's names for their parts, and their classes [N]."""
-    chosen = unfrozen(metric)
-    given = chosen.read(graphs) if isinstance(chosen, BaseGraphMetric) else as_graphs(graphs)
+    """Graphs converted once, and their classes [N]."""
+    given = read_for(metric, graphs)
     return given, check_classes(given, y)
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import RegressorMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.validation import one_of
+from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric
-from ..objectives.classes import Classes
+from ..objectives import Classes, Numbers, Objective
+from ..objectives.folds import check_groups
 from ..objectives.leave_one_out import leave_one_out, usable
+from ..objectives.numbers import check_numbers
+from ..objectives.targets import given_targets
 from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
-from .base import ClassesFromGraphs, MetricPredictor, is_fitted, joined_names, labelled_graphs, unfrozen
+from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, joined_names
 
 VOTES = ("uniform", "distance")
-_CHOSEN_ON = 2000  # reference graphs that n_neighbors="auto" looks at, at most
+_KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from
+_CHOSEN_ON = 2000  # reference graphs that it looks at, at most
 _ROWS = 1000  # graphs whose distances to all reference graphs are held at once
 _ROUNDING = 1e-6  # share of the largest distance that is nothing but rounding
 
@@ -31,41 +35,107 @@ class _Neighbors(MetricPredictor):
     n_neighbors_: int
     weights: str
 
-    _allows_auto_k = False
-
     @property
     def _k(self) -> int:
         return self.n_neighbors_ if isinstance(self.n_neighbors, str) else self.n_neighbors
 
-    def _check_neighbors(self, available: int) -> None:
+    def _check_options(self) -> None:
         one_of("weights", self.weights, VOTES)
-        if self._allows_auto_k and isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
+        if isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
             return
         if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be a whole number >= 1, got {self.n_neighbors!r}")
-        if self.n_neighbors > available:
+            raise ValueError(f'n_neighbors must be a whole number >= 1 or "auto", got {self.n_neighbors!r}')
+
+    def _check_neighbors(self, available: int) -> None:
+        self._check_options()
+        if not isinstance(self.n_neighbors, str) and self.n_neighbors > available:
             raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
 
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        """What neighbours are scored by, and the encoded targets of the reference graphs."""
+        raise NotImplementedError
+
+    def _choose(self, groups: Any) -> dict[str, Any]:
+        """k: that of a metric which has found one for itself, else the best of 1, 2, 3, 5, 7, 10 and 15."""
+        self._check_neighbors(len(self.y_))
+        if not isinstance(self.n_neighbors, str):
+            return {"n_neighbors": int(self.n_neighbors)}
+        objective, target = self._objective()
+        views = self.metric_.fold_views(_CHOSEN_ON) if self._own else None
+        if views:  # the vectors of these graphs know their targets
+            scores, ks = self._fold_scores(views, objective, target)
+        else:
+            scores, ks = self._left_out_scores(objective, target, groups)
+        best = int(scores.argmax())
+        own = getattr(getattr(self.metric_, "learned_", None), "gate", None)
+        if own is not None:  # found on more folds than these
+            best = int(np.abs(np.array(ks) - own.n_neighbors).argmin())
+        return {"n_neighbors": ks[best], "held_out_score": float(scores[best])}
+
+    def _left_out_scores(self, objective: Objective, target: np.ndarray, groups: Any) -> tuple[np.ndarray, list[int]]:
+        """Mean score by k, each graph predicted by all others (of other groups), and these k."""
+        some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
+        distances = self._distances(self.embedded_[some])
+        distances[distances < self._rounding()] = 0.0
+        if groups is not None:
+            group = np.asarray(groups)[some]
+            distances[group[:, None] == group[None, :]] = np.inf
+        ks = [k for k in _KS if k < len(some)]
+        scores = objective.left_out_scores(distances, target[some], ks, weighted=self.weights == "distance")
+        return scores.mean(0), ks
+
+    def _fold_scores(self, folds: Any, objective: Objective, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """Mean score on graphs held out by k, and these k."""
+        ks = [k for k in _KS if k <= min(len(fold.known) for fold in folds)] or [1]
+        weighted = self.weights == "distance"
+        found = [
+            objective.neighbor_scores(fold.across, target[fold.known], target[fold.held], ks, weighted=weighted)
+            for fold in folds
+        ]
+        return np.concatenate(found).mean(0), ks
+
+    def _complete(self) -> None:
+        """k; models of earlier versions did not keep it."""
+        if "n_neighbors" not in self.chosen_:
+            self.chosen_ = {"n_neighbors": self._earlier_k() if isinstance(self.n_neighbors, str) else self.n_neighbors}
+        self.n_neighbors_ = int(self.chosen_["n_neighbors"])
+
+    def _earlier_k(self) -> int:
+        """What "auto" was in versions that chose k whenever a model was loaded, from fewer and by leaving one out."""
+        objective, target = self._objective()
+        some = np.random.default_rng(0).permutation(len(target))[:_CHOSEN_ON]
+        distances = self._distances(self.embedded_[some])
+        distances[distances < self._rounding()] = 0.0
+        scores = leave_one_out(objective, distances, target[some], weighted=self.weights == "distance")
+        return usable(len(some))[int(scores.argmax())]
+
     def add(self, graphs: Any, y: Any = None) -> Any:
-        """Grows the reference set by labelled graphs; the metric stays. With n_neighbors="auto", k is chosen anew."""
+        """Grows the reference set by labelled graphs; the metric and k stay."""
         check_is_fitted(self, "embedded_")
         given = self.metric_.read(graphs)
         more = self.metric_.embed(given)
-        if y is None and given.y is None:
-            raise ValueError("no labels: pass y, or graphs that carry them (Data.y)")
-        y = np.asarray(given.y if y is None else y)
-        y = y.astype(str) if y.dtype.kind == "O" else y
-        if y.shape != (len(more),):
-            raise ValueError(f"{len(more)} graphs, but labels of shape {y.shape}")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("labels must be finite, without NaN")
-        if (y.dtype.kind in "US") != (self.y_.dtype.kind in "US"):
-            raise ValueError(f"labels of type {y.dtype}, those of the reference graphs are {self.y_.dtype}")
+        y = self._more_targets(given, y)
         self.names_ = joined_names(self.names_, len(self.embedded_), given.names, len(more))
         self.embedded_ = Embedded.concatenate([self.embedded_, more])
         self.y_ = np.concatenate([self.y_, y])
         self._complete()
         return self
+
+    def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """Targets of graphs that are added, in the form of those that are there."""
+        found = given_targets(graphs, y)
+        if found is None:
+            raise ValueError("no labels: pass y, or graphs that carry them (Data.y)")
+        found = found[:, 0] if found.ndim == 2 and self.y_.ndim == 1 and found.shape[1] == 1 else found
+        if found.shape != (len(graphs), *self.y_.shape[1:]):
+            raise ValueError(f"{len(graphs)} graphs, but labels of shape {found.shape}")
+        if (found.dtype.kind in "US") != (self.y_.dtype.kind in "US") or found.dtype.kind == "O":
+            raise ValueError(f"labels of type {found.dtype}, those of the reference graphs are {self.y_.dtype}")
+        if found.dtype.kind == "f":
+            several = found.ndim == 2  # of several numbers, some may be missing
+            if np.isinf(found).any() or (np.isnan(found).all(1) if several else np.isnan(found)).any():
+                raise ValueError("labels must be finite, without NaN")
+        return found
 
     def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the nearest reference graphs [N, k], nearest first.
@@ -145,9 +215,11 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
     n_neighbors : int or "auto"
-        How many neighbours vote; "auto" takes the k of 1, 2, 3, 5 and 7 with the best leave-one-out accuracy.
+        How many neighbours vote; "auto" takes the k of 1, 2, 3, 5, 7, 10 and 15 that does best on graphs held out.
     weights : {"uniform", "distance"}
         Whether all count the same, or nearer ones more.
+    memory : str or joblib.Memory, optional
+        Where fitted metrics are kept, so that a search over the other settings fits each of them once.
 
     Attributes
     ----------
@@ -173,31 +245,27 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
     array(['ring', 'star'], dtype='<U4')
     """
 
-    _allows_auto_k = True
-
-    def __init__(self, metric: Any = None, n_neighbors: Any = 5, weights: str = "uniform") -> None:
+    def __init__(
+        self, metric: Any = None, n_neighbors: Any = "auto", weights: str = "distance", memory: Any = None
+    ) -> None:
         self.metric = metric
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.memory = memory
 
-    def fit(self, graphs: Any, y: Any = None) -> GraphKNNClassifier:
-        """Learns the metric and keeps the graphs as reference."""
-        given, y = labelled_graphs(self.metric, graphs, y)
+    def _given(self, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
+        given, y = super()._given(graphs, y)
         self._check_neighbors(len(given))
-        self._fit_metric(given, y)
-        self._refer_to(given, y)
-        self._complete()
-        return self
+        return given, y
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        objective = Classes()
+        objective.classes_, codes = np.unique(self.y_, return_inverse=True)
+        return objective, codes
 
     def _complete(self) -> None:
-        """Classes, and the number of neighbours where it is chosen, by leaving one out."""
-        self.classes_, codes = np.unique(self.y_, return_inverse=True)
-        if isinstance(self.n_neighbors, str):
-            some = np.random.default_rng(0).permutation(len(codes))[:_CHOSEN_ON]
-            distances = self._distances(self.embedded_[some])
-            distances[distances < self._rounding()] = 0.0
-            scores = leave_one_out(Classes(), distances, codes[some], weighted=self.weights == "distance")
-            self.n_neighbors_ = usable(len(some))[int(scores.argmax())]
+        super()._complete()
+        self.classes_ = np.unique(self.y_)
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
@@ -209,41 +277,73 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         return self.classes_[elected(votes)]
 
 
-class GraphKNNRegressor(RegressorMixin, _Neighbors):
-    """k-nearest-neighbours regression of a number per graph, on a metric that is fitted already.
+class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
+    """k-nearest-neighbours regression of numbers per graph, with a metric that is learned for it.
 
     Parameters
     ----------
-    metric : fitted SGML or GraphMetric
-        Learned from classes, on these or other graphs. Freeze it (``sklearn.frozen.FrozenEstimator``) where
-        scikit-learn makes copies, as in cross-validation.
-    n_neighbors, weights
-        See :class:`GraphKNNClassifier`; "auto" is for classes only.
+    metric : GraphMetric or SGML, optional
+        A copy of it is fitted to the numbers by `fit`; `GraphMetric()` when None. To use a fitted metric as it is,
+        freeze it: ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
+    n_neighbors, weights, memory
+        See :class:`GraphKNNClassifier`.
+
+    Attributes
+    ----------
+    metric_, n_neighbors_, embedded_, names_
+        See :class:`GraphKNNClassifier`.
+    y_ : ndarray [R] or [R, T]
+        The numbers of the reference graphs.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> graphs = [nx.cycle_graph(n) for n in range(4, 24)]
+    >>> model = gml.GraphKNNRegressor(gml.GraphMetric(random_state=0)).fit(graphs, [n + 0.5 for n in range(4, 24)])
+    >>> bool(abs(model.predict([nx.cycle_graph(12)])[0] - 12.5) < 1)
+    True
     """
 
-    def __init__(self, metric: Any = None, n_neighbors: int = 5, weights: str = "uniform") -> None:
+    def __init__(
+        self, metric: Any = None, n_neighbors: Any = "auto", weights: str = "distance", memory: Any = None
+    ) -> None:
         self.metric = metric
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.memory = memory
 
-    def fit(self, graphs: Any, y: Any) -> GraphKNNRegressor:
-        """Keeps the graphs and their numbers as reference."""
-        metric = unfrozen(self.metric)
-        if not isinstance(metric, BaseGraphMetric) or not is_fitted(metric):
-            raise NotFittedError(
-                "GraphKNNRegressor needs a fitted metric, SGML().fit(graphs, y); where scikit-learn makes copies, "
-                "as in cross-validation, wrap it in sklearn.frozen.FrozenEstimator"
+    def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphKNNRegressor:
+        """See :meth:`GraphKNNClassifier.fit`; y are numbers [N], or several columns [N, T] where NaN means missing."""
+        metric = self.metric
+        if isinstance(metric, BaseGraphMetric) and is_fitted(metric):
+            warnings.warn(
+                "the metric is fitted and is used as it is; a later version will fit a copy of it: freeze it, "
+                "sklearn.frozen.FrozenEstimator(metric), to keep it",
+                FutureWarning,
+                stacklevel=2,
             )
-        self.metric_ = metric
-        y = np.asarray(y, dtype=float)
-        self._refer_to(graphs, y)
-        if y.shape != (len(self.embedded_),) or not np.isfinite(y).all():
-            raise ValueError(
-                f"{len(self.embedded_)} graphs need as many finite numbers, got an array of shape {y.shape}"
-            )
-        self._check_neighbors(len(y))
-        return self
+            self._check_options()
+            given = metric.read(graphs)
+            y = check_numbers(given, y)
+            self._check_neighbors(len(y))
+            self.metric_, self._own = metric, False
+            return self._fit_head(given, y, check_groups(groups, len(given)))
+        return super().fit(graphs, y, groups)
+
+    def _given(self, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
+        given, y = super()._given(graphs, y)
+        self._check_neighbors(len(given))
+        return given, y
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        return Numbers.of(self.y_)
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """Means over the neighbours [N]."""
-        return self._vote_shares(graphs) @ self.y_
+        """Means over the neighbours [N] or [N, T]; of several numbers, over the neighbours that have one."""
+        shares = self._vote_shares(graphs)
+        known = np.isfinite(self.y_)
+        if known.all():
+            return shares @ self.y_
+        total, weight = shares @ np.where(known, self.y_, 0.0), shares @ known.astype(float)
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(self.y_, axis=0))

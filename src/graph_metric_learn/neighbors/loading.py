@@ -13,9 +13,9 @@ from .base import PREDICTORS, MetricPredictor
 
 
 def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
-    """Any model folder: a metric, a k-NN classifier or regressor, or an SVM, whatever was saved."""
+    """Any model folder, whatever was saved: a metric, or a predictor on a metric."""
     from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
-    from . import knn, svc  # noqa: F401
+    from . import class_means, heads, kmeans, knn, ridge, svc  # noqa: F401
 
     known: dict[str, type[BaseGraphMetric] | type[MetricPredictor]] = {**METRICS, **PREDICTORS}
     kind, _, _ = load_model(path, tuple(known))

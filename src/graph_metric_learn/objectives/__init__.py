@@ -2,12 +2,12 @@
 
 from .base import OBJECTIVES, Objective
 from .classes import Classes
+from .nothing import Nothing
+from .numbers import Numbers
+from .tasks import objective_for, resolve_objective
 
-__all__ = ["OBJECTIVES", "Classes", "Objective", "resolve_objective"]
+__all__ = ["OBJECTIVES", "Classes", "Nothing", "Numbers", "Objective", "objective_for", "resolve_objective"]
 
 OBJECTIVES["classes"] = Classes
-
-
-def resolve_objective(task: str) -> Objective:
-    """A new objective by name; "auto" is classes."""
-    return OBJECTIVES["classes" if task == "auto" else task]()
+OBJECTIVES["numbers"] = Numbers
+OBJECTIVES["none"] = Nothing

@@ -1,4 +1,4 @@
-"""What a distance is for: an objective checks and encodes the targets, makes folds, and scores neighbours and pairs."""
+"""What a distance is for: an objective checks and encodes the targets, makes folds, and scores neighbours."""
 
 from __future__ import annotations
 
@@ -21,66 +21,89 @@ class Objective(ABC):
     Attributes
     ----------
     score_name : str
-        What its scores are; they are between 0 and 1, more is better.
+        What its scores are; 1 is the best, and more is better.
+    guess_name : str
+        What `guess` predicts.
+    supervised : bool
+        Whether there are targets; without them neighbours cannot be scored, and nothing is learned.
     """
 
     score_name: ClassVar[str] = "score"
+    guess_name: ClassVar[str] = "the mean"
+    supervised: ClassVar[bool] = True
 
     @abstractmethod
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
-        """Targets [N] in the form the other methods take, checked; from the graphs themselves when y is None."""
+        """Targets, one row per graph, in the form the other methods take, checked; from the graphs when y is None."""
+
+    @abstractmethod
+    def outputs(self, target: np.ndarray) -> np.ndarray:
+        """The same as numbers [N, T], float64, that a regression can be fitted to; NaN where an entry is missing."""
 
     @abstractmethod
     def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
         """Numbers of at most `most` graphs that stand for all, ascending."""
 
     @abstractmethod
-    def folds(self, target: np.ndarray, count: int, shuffled: np.ndarray) -> np.ndarray:
-        """Which of `count` folds each graph is held out in [N]; `shuffled` is a random order of the graphs [N]."""
+    def folds(
+        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Which of `count` folds each graph is held out in [N], at random; graphs of one group in the same fold."""
 
     @abstractmethod
-    def left_out_scores(
-        self, distances: np.ndarray, target: np.ndarray, ks: Sequence[int], *, weighted: bool = False
+    def neighbor_scores(
+        self,
+        distances: np.ndarray,
+        neighbors: np.ndarray,
+        target: np.ndarray,
+        ks: Sequence[int],
+        *,
+        weighted: bool = False,
     ) -> np.ndarray:
-        """How well each graph is predicted by its k nearest among all others [N, len(ks)].
+        """How well each graph is predicted by the k nearest of some others [H, len(ks)].
 
         Parameters
         ----------
-        distances : ndarray [N, N]
-            Distances of any power; with `weighted`, distances themselves.
-        target : ndarray [N]
+        distances : ndarray [H, M]
+            Distances to the others, of any power; infinite for those that do not count. With `weighted`, distances
+            themselves.
+        neighbors : ndarray [M, …]
+            Targets of the others.
+        target : ndarray [H, …]
+            What is to be predicted.
         ks : sequence of int
-            Ascending, smaller than N.
+            Ascending.
         weighted : bool
             Whether nearer neighbours count more, by one over the distance.
         """
 
-    @abstractmethod
-    def held_out_scores(
-        self, squares: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int]
+    def left_out_scores(
+        self, distances: np.ndarray, target: np.ndarray, ks: Sequence[int], *, weighted: bool = False
     ) -> np.ndarray:
-        """How well graphs are predicted by the k nearest of listed neighbours, averaged over k [H].
-
-        Parameters
-        ----------
-        squares : ndarray [H, M]
-            Squared distances to the listed neighbours; infinite for those that do not count.
-        neighbors : ndarray [H, M]
-            Targets of these neighbours.
-        target : ndarray [H]
-        ks : sequence of int
-        """
+        """How well each graph is predicted by its k nearest among all others [N, len(ks)], from distances [N, N]."""
+        others = distances.astype(np.float32, copy=True)
+        np.fill_diagonal(others, np.inf)
+        return self.neighbor_scores(others, target, target, ks, weighted=weighted)
 
     @abstractmethod
-    def alike(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Whether pairs should be near each other; both arrays of targets broadcast against each other."""
+    def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """How well each graph is predicted by numbers in the form of `outputs` [N, T], in the same units [N]."""
 
     @abstractmethod
-    def pair_loss(self, scaled: np.ndarray, known: np.ndarray, alike: np.ndarray) -> tuple[float, np.ndarray]:
-        """A loss of scaled squared distances [N, M] to listed neighbours, and its gradient [N, M].
+    def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Scores [H] of predicting graphs with targets `others` without looking at them, knowing `target` alone."""
 
-        `known` [N, M] says which neighbours count, `alike` [N, M] which of them should be near.
-        """
+    def balanced(self, scores: np.ndarray, target: np.ndarray) -> float | None:
+        """Mean over classes of the mean score [N] within each, where that differs; None without classes."""
+        return None
+
+    @abstractmethod
+    def decode(self, target: np.ndarray) -> np.ndarray:
+        """Encoded targets in the form the user gave them."""
+
+    def in_words(self, score: float) -> str:
+        """A score, for reports."""
+        return f"{score:.3f}"
 
     @abstractmethod
     def summary(self) -> str:

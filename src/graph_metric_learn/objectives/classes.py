@@ -10,6 +10,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from ..graphs import Graphs
 from .base import Objective
+from .folds import spread_folds
+from .targets import given_targets, is_missing
 from .votes import class_votes, elected, weighted_votes
 
 
@@ -23,6 +25,7 @@ class Classes(Objective):
     """
 
     score_name = "accuracy"
+    guess_name = "the largest class"
 
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
         self.classes_, codes = np.unique(check_classes(graphs, y), return_inverse=True)
@@ -40,50 +43,49 @@ class Classes(Objective):
             rank[members[:2]] = -1.0
         return np.sort(np.argsort(rank, kind="stable")[:most])
 
-    def folds(self, target: np.ndarray, count: int, shuffled: np.ndarray) -> np.ndarray:
+    def folds(
+        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
+    ) -> np.ndarray:
         """Each class is spread over the folds."""
-        folds = np.empty(len(target), dtype=np.int64)
-        folds[shuffled[np.argsort(target[shuffled], kind="stable")]] = np.arange(len(target)) % count
-        return folds
+        return spread_folds(target, count, rng, groups)
 
-    def left_out_scores(
-        self, distances: np.ndarray, target: np.ndarray, ks: Sequence[int], *, weighted: bool = False
+    def neighbor_scores(
+        self,
+        distances: np.ndarray,
+        neighbors: np.ndarray,
+        target: np.ndarray,
+        ks: Sequence[int],
+        *,
+        weighted: bool = False,
     ) -> np.ndarray:
         """1 where the class is right, else 0."""
-        others = distances.astype(np.float32, copy=True)
-        np.fill_diagonal(others, np.inf)
-        votes = (weighted_votes if weighted else class_votes)(others, target, int(target.max()) + 1, tuple(ks))
+        n_classes = max(int(target.max()), int(neighbors.max())) + 1
+        votes = (weighted_votes if weighted else class_votes)(distances, neighbors, n_classes, tuple(ks))
         return elected(votes) == target[:, None]
 
-    def held_out_scores(
-        self, squares: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int]
-    ) -> np.ndarray:
-        """For how many k, as a share, the class is right. Of equally near neighbours the first ones vote."""
-        order = np.argsort(squares, axis=1, kind="stable")
-        voters = np.take_along_axis(neighbors, order, axis=1)
-        counts = np.isfinite(np.take_along_axis(squares, order, axis=1))
-        n_classes = max(int(target.max()), int(neighbors.max())) + 1
-        ballots = (voters[:, :, None] == np.arange(n_classes)) & counts[:, :, None]
-        votes = np.cumsum(ballots, axis=1)
-        right = [votes[:, min(k, votes.shape[1]) - 1].argmax(1) == target for k in ks]
-        return np.mean(right, axis=0)
+    def outputs(self, target: np.ndarray) -> np.ndarray:
+        """A column per class, 1 for the own."""
+        return np.eye(len(self.classes_))[target]
 
-    def alike(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
-        return target == others
+    def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """1 where the largest output is that of the right class."""
+        return (elected_output(outputs) == target).astype(float)
 
-    def pair_loss(self, scaled: np.ndarray, known: np.ndarray, alike: np.ndarray) -> tuple[float, np.ndarray]:
-        """Neighbourhood component analysis: Σ_i −log(probability that graph i chooses a neighbour of its own class).
+    def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """The largest class."""
+        return (others == np.bincount(target).argmax()).astype(float)
 
-        The probability of a neighbour falls as e^−d². Of the NCA losses of SGML this one differs in the logarithm and
-        in the lists of neighbours in place of full batches.
-        """
-        energy = np.where(known, -scaled, -np.inf).astype(np.float64)
-        own = np.where(alike, energy, -np.inf)
-        top, top_own = energy.max(1, keepdims=True), own.max(1, keepdims=True)
-        chance, chance_own = np.exp(energy - top), np.exp(own - top_own)
-        total, total_own = chance.sum(1, keepdims=True), chance_own.sum(1, keepdims=True)
-        value = np.sum(np.log(total) + top - np.log(total_own) - top_own)
-        return float(value), chance_own / total_own - chance / total
+    def balanced(self, scores: np.ndarray, target: np.ndarray) -> float | None:
+        counts = np.bincount(target)
+        if counts.max() < 1.2 * counts.min():
+            return None
+        return float(np.mean([scores[target == code].mean() for code in np.unique(target)]))
+
+    def decode(self, target: np.ndarray) -> np.ndarray:
+        return self.classes_[target]
+
+    def in_words(self, score: float) -> str:
+        return f"{100 * score:.1f} %"
 
     def summary(self) -> str:
         return f"{len(self.classes_)} classes"
@@ -95,20 +97,29 @@ class Classes(Objective):
         self.classes_ = np.array(state)
 
 
+def elected_output(outputs: np.ndarray) -> np.ndarray:
+    """The column with the largest output [N]; the first of those that differ by rounding only."""
+    return (outputs >= outputs.max(1, keepdims=True) - 1e-9).argmax(1)
+
+
 def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
     """Class labels of the graphs [N], or a clear error."""
-    if y is None:
-        if graphs.y is None:
-            raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
-        y = graphs.y
-    y = np.asarray(y.detach().cpu().numpy() if hasattr(y, "detach") else y)
-    if y.shape != (len(graphs),):
-        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {y.shape}")
-    if y.dtype.kind == "O":
-        y = y.astype(str)
-    missing = y.dtype.kind == "f" and not np.isfinite(y).all()
-    if missing or type_of_target(y) not in ("binary", "multiclass"):
-        raise ValueError("class labels must be discrete: whole numbers or strings, without NaN")
-    if len(np.unique(y)) < 2:
+    given = given_targets(graphs, y)
+    if given is None:
+        raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
+    given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+    if given.shape != (len(graphs),):
+        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {given.shape}")
+    missing = [i for i, label in enumerate(given.tolist()) if is_missing(label) or label in (np.inf, -np.inf)]
+    if missing:
+        raise ValueError(
+            f"the class of graph {missing[0]} is missing: its label is {given[missing[0]]} ({len(missing)} such graphs "
+            "in all); give each graph a class, or leave it out"
+        )
+    if given.dtype.kind == "O" and any(isinstance(label, str) for label in given):
+        raise ValueError("class labels must be all strings or all numbers, not both")
+    if given.dtype.kind not in "biuUSf" or type_of_target(given) not in ("binary", "multiclass"):
+        raise ValueError('class labels must be discrete: whole numbers or strings; for others, task="numbers"')
+    if len(np.unique(given)) < 2:
         raise ValueError("all graphs are of one class: a metric is learned from at least two")
-    return y
+    return given

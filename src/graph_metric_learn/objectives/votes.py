@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.compiled import parallel, prange
 
+_SMALL = 200_000  # distances up to which threads are not worth waking
 SAME = 1e-5  # relative difference up to which two float32 distances count as equal
 
 
@@ -46,36 +47,54 @@ def by_distance(shares: np.ndarray, distances: np.ndarray) -> np.ndarray:
     return np.where(touching.any(1, keepdims=True), touching, shares / np.where(distances > 0, distances, 1.0))
 
 
-def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
-    """Votes for each class by k nearest neighbours, for several k at once.
+def neighbor_sums(
+    distances: np.ndarray, values: np.ndarray, ks: tuple[int, ...], *, weighted: bool = False
+) -> np.ndarray:
+    """Sums of values over the k nearest neighbours, for several k at once.
 
     Parameters
     ----------
     distances : ndarray [N, M]
-        To the M voters.
-    codes : ndarray [M]
-        Their classes, 0 … n_classes − 1.
+        Infinite for those that do not count.
+    values : ndarray [M, T]
     ks : tuple of int
         Ascending; one larger than M counts as M.
+    weighted : bool
+        Whether neighbours count as one over the distance; who is at distance 0 then takes all.
 
     Returns
     -------
-    votes : ndarray [N, len(ks), n_classes]
-        Adds up to k.
+    sums : ndarray [N, len(ks), T]
+        Fewer than k count where fewer are at a finite distance.
     """
-    if list(ks) != sorted(ks):
-        raise ValueError(f"ks must ascend, got {ks}")
+    if list(ks) != sorted(ks) or min(ks) < 1:
+        raise ValueError(f"ks must ascend from 1 or more, got {ks}")
+    if distances.shape[1] == 0:
+        raise ValueError("there are no neighbours to choose from")
     counts = np.minimum(np.array(ks, dtype=np.int64), distances.shape[1])
-    votes = np.zeros((len(distances), len(ks), n_classes))
-    _vote(np.ascontiguousarray(distances), codes.astype(np.int64), counts, votes)
-    return votes
+    sums = np.zeros((len(distances), len(ks), values.shape[1]))
+    _add_up(
+        np.ascontiguousarray(distances),
+        np.ascontiguousarray(values, dtype=np.float64),
+        counts,
+        weighted,
+        sums,
+        threads=distances.size > _SMALL,
+    )
+    return sums
+
+
+def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
+    """Votes for each class by k nearest neighbours [N, len(ks), n_classes], for several k at once; they add up to k.
+
+    `codes` [M] are the classes of the voters, 0 … n_classes − 1; see :func:`neighbor_sums`.
+    """
+    return neighbor_sums(distances, np.eye(n_classes)[codes], ks)
 
 
 def weighted_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
     """The same with votes that count as one over the distance; they do not add up to k."""
-    labels = np.eye(n_classes)[codes]
-    counts = [min(k, distances.shape[1]) for k in ks]
-    return np.stack([by_distance(neighbor_shares(distances, k), distances) @ labels for k in counts], axis=1)
+    return neighbor_sums(distances, np.eye(n_classes)[codes], ks, weighted=True)
 
 
 def elected(votes: np.ndarray) -> np.ndarray:
@@ -89,8 +108,8 @@ def elected(votes: np.ndarray) -> np.ndarray:
 
 
 @parallel
-def _vote(distances, codes, ks, votes):
-    n_classes = votes.shape[2]
+def _add_up(distances, values, ks, weighted, sums):
+    width = values.shape[1]
     for a in prange(distances.shape[0]):
         row = distances[a]
         best = np.full(ks[-1], np.inf)
@@ -102,17 +121,28 @@ def _vote(distances, codes, ks, votes):
                     best[place] = best[place - 1]
                     place -= 1
                 best[place] = d
-        shared = np.zeros((len(ks), n_classes))
+        touching = weighted and best[0] == 0.0  # copies take all
+        shared = np.zeros((len(ks), width))
+        nearer = np.zeros(len(ks))
+        tied = np.zeros(len(ks))
         for b in range(len(row)):
             d = row[b]
-            if d <= best[-1] * (1 + SAME):
+            if d <= best[-1] * (1 + SAME) and d < np.inf:
+                worth = 1.0
+                if weighted:
+                    worth = (1.0 if d == 0.0 else 0.0) if touching else 1.0 / d
                 for q in range(len(ks)):
                     last = best[ks[q] - 1]
                     if d < last * (1 - SAME):
-                        votes[a, q, codes[b]] += 1.0
+                        nearer[q] += 1.0
+                        for c in range(width):
+                            sums[a, q, c] += worth * values[b, c]
                     elif d <= last * (1 + SAME):
-                        shared[q, codes[b]] += 1.0
+                        tied[q] += 1.0
+                        for c in range(width):
+                            shared[q, c] += worth * values[b, c]
         for q in range(len(ks)):
-            left = (ks[q] - votes[a, q].sum()) / shared[q].sum()
-            for c in range(n_classes):
-                votes[a, q, c] += left * shared[q, c]
+            if tied[q] > 0:
+                left = (ks[q] - nearer[q]) / tied[q]
+                for c in range(width):
+                    sums[a, q, c] += left * shared[q, c]

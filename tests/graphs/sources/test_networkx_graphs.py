@@ -221,3 +221,19 @@ def test_large_labels_stay_apart():
     one.nodes[0]["label"], text.nodes[0]["label"] = 1, "1"
     with pytest.raises(ValueError, match="node labels are numbers in some graphs and strings in others"):
         as_graphs([one, text])
+
+
+def test_targets():
+    def target(y):
+        graph = nx.path_graph(2)
+        graph.graph["y"] = y
+        found = as_graphs([graph]).y
+        return None if found is None else found.tolist()
+
+    assert target(None) is None
+    assert target("ring") == ["ring"]
+    assert target(np.int64(4)) == target(torch.tensor([4])) == target([4]) == [4]
+    assert target((0.5, 1.5)) == target(torch.tensor([[0.5, 1.5]])) == [[0.5, 1.5]]
+    for bad in (np.zeros((2, 2)), []):
+        with pytest.raises(ValueError, match=r'graph 0: graph.graph\["y"\] has the shape'):
+            target(bad)

@@ -242,3 +242,21 @@ def test_names_and_else_smiles():
     assert as_graphs([path(name="", smiles="C")]).names.tolist() == ["C"]
     for unnamed in (path(), path(name=torch.zeros(1)), path(name=" ")):
         assert as_graphs([path(name="a"), unnamed]).names is None
+
+
+def test_targets_are_numbers_or_one_row_of_them():
+    def target(*ys):
+        return as_graphs([path(y=y) for y in ys]).y
+
+    assert target(torch.tensor([2]), torch.tensor(3)).tolist() == [2, 3]
+    assert target(torch.tensor([[0.5]]), torch.tensor([1.5])).tolist() == [0.5, 1.5]
+    assert target(1, "a").tolist() == [1, "a"]
+    rows = torch.tensor([[[1.0, 2.0]], [[3.0, float("nan")]]])
+    np.testing.assert_array_equal(target(*rows), [[1, 2], [3, np.nan]])
+    np.testing.assert_array_equal(as_graphs(Batch.from_data_list([path(y=y) for y in rows])).y, rows[:, 0])
+
+
+@pytest.mark.parametrize("y", [torch.arange(3), torch.zeros(3, 2), torch.zeros(0), torch.zeros(1, 0), None])
+def test_targets_of_nodes_are_none_of_the_graph(y):
+    assert as_graphs([path(y=y)]).y is None
+    assert as_graphs([path(y=y), path(y=torch.tensor([1]))]).y.tolist() == [None, 1]

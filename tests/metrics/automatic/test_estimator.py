@@ -4,14 +4,15 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from torch_geometric.data import Data
 
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph, renumbered
-from graph_metric_learn.metrics.automatic import estimator, selection
-from graph_metric_learn.metrics.automatic.reweighting import LowRankMap
+from element_graphs import element_graphs
+from graph_metric_learn.metrics.automatic import sample, selection
 from graph_zoo import as_networkx, as_pyg, zoo
 
 
@@ -42,7 +43,8 @@ def test_it_learns_what_matters(data, metric):
     train, y, test, truth = data
     nearest = metric.pairwise_distances(test, train).argmin(1)
     assert np.mean(y[nearest] == truth) >= 0.9
-    assert "leave-one-out accuracy" in metric.report_
+    assert metric.report_.startswith("chose ")
+    assert "2 classes" in metric.report_
     assert len(metric.choice_.scores) > 20
 
 
@@ -105,7 +107,6 @@ def test_saved_and_loaded(tmp_path, data, metric):
     for loaded in (gml.GraphMetric.load(path), gml.load(path)):
         np.testing.assert_array_equal(loaded.transform(data[2]), metric.transform(data[2]))
         assert loaded.report_ == metric.report_
-        assert loaded.stages_ == metric.stages_
         assert loaded.choice_ == metric.choice_
         np.testing.assert_array_equal(loaded.classes_, metric.classes_)
 
@@ -123,7 +124,7 @@ def test_under_a_classifier(tmp_path, data, kind):
 def test_labels_choose_surroundings():
     graphs, y = molecules()
     metric = gml.GraphMetric(label="element", random_state=0)
-    assert cross_val_score(gml.GraphKNNClassifier(metric, n_neighbors=1), graphs, y, cv=5).mean() >= 0.9
+    assert cross_val_score(gml.GraphKNNClassifier(metric, n_neighbors=1), graphs, y, cv=3).mean() >= 0.9
     fitted = clone(metric).fit(graphs, y)
     assert "mean of labels" not in fitted.choice_.scores  # every ring has as many of each
 
@@ -135,61 +136,225 @@ def test_what_is_asked_for_is_used(data):
     assert metric.blocks_.names_ == ["attributes@0", "wl@1"]
 
 
-def noisy(count=120, noise=10, seed=0):
-    """Graphs without edges whose class shows in one attribute of many."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(count) % 2
-    graphs = []
-    for code in y:
-        x = rng.normal(size=(6, noise + 1))
-        x[:, 0] = 1.5 * code + 0.5 * rng.normal(size=6)
-        x[:, 1:] += rng.normal(size=noise)  # what a graph has, and its class has not
-        graphs.append((np.zeros((6, 6)), x))
-    return graphs, y
+@pytest.mark.parametrize("kind", ["auto", 6, None])
+def test_rows_of_transform_have_the_distances_of_the_metric(molecules_with_numbers, kind, tmp_path):
+    """Learned scores, few coordinates or all of them, sparse or not: for graphs seen and for new ones."""
+    graphs, y = molecules_with_numbers
+    metric = gml.GraphMetric(**TREES, n_components=kind).fit(graphs[:50], y[:50])
+    assert metric.learned_.width == 1
+    vectors = metric.transform(graphs)
+    assert isinstance(vectors, sparse.csr_array if kind is None else np.ndarray)
+    assert vectors.dtype == np.float32
+    assert kind is None or vectors.shape[1] <= (512 if kind == "auto" else kind)
+    dense = (vectors.toarray() if sparse.issparse(vectors) else vectors).astype(float)
+    distances = metric.pairwise_distances(graphs)
+    wanted = np.linalg.norm(dense[:, None] - dense[None], axis=2)
+    np.testing.assert_allclose(distances, wanted, atol=1e-4 * wanted.max())
+    assert (np.diag(distances) == 0).all()
+    assert (np.diag(metric.pairwise_distances(graphs, graphs)) == 0).all()
+    again = gml.load(metric.save(tmp_path / "metric"))
+    same = again.transform(graphs)
+    np.testing.assert_array_equal(same.toarray() if sparse.issparse(same) else same, dense.astype(np.float32))
+    views = metric.fold_views(1000)
+    assert sorted(np.concatenate([view.held for view in views])) == list(range(50))
+
+
+def test_few_coordinates_keep_most_of_the_distance(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    whole, some = (gml.GraphMetric(**TREES, learn=False, n_components=n).fit(graphs, y) for n in (None, 20))
+    assert some.transform(graphs).shape[1] == 20
+    one, two = (metric.pairwise_distances(graphs)[np.triu_indices(len(graphs), 1)] for metric in (whole, some))
+    assert np.corrcoef(one, two)[0, 1] > 0.95
+
+
+def test_n_components_must_be_a_number(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    for wrong in (0, 2.5, "all", True):
+        with pytest.raises(ValueError, match="n_components"):
+            gml.GraphMetric(**TREES, n_components=wrong).fit(graphs, y)
+
+
+# --- learning ------------------------------------------------------------------------------------------------------
+
+TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
 
 
 @pytest.fixture(scope="module")
-def learned():
-    graphs, y = noisy()
-    options = {"features": ["attributes@0"], "embedding": "reference", "random_state": 0}
-    return gml.GraphMetric(**options).fit(graphs, y), gml.GraphMetric(**options, learn=False).fit(graphs, y)
+def molecules_with_numbers():
+    return element_graphs()
 
 
-def test_learning_finds_the_column_that_matters(learned):
-    metric, plain = learned
-    graphs, y = noisy()
-    test, truth = noisy(seed=1)
-    errors = [np.mean(y[m.pairwise_distances(test, graphs).argmin(1)] != truth) for m in (metric, plain)]
-    assert errors[0] < 0.6 * errors[1]
-    assert plain.stages_ == []
-    kept = [stage for stage in metric.stages_ if stage.kept]
-    assert kept[0].name == "weights of columns"
-    assert kept[0].learned > kept[0].unlearned
-    assert "learning kept: weights of columns +" in metric.report_
+def several_numbers(y):
+    """Two numbers per graph, the second missing for some."""
+    several = np.stack([y, -(y**2)], axis=1)
+    several[::4, 1] = np.nan
+    return several
 
 
-def test_what_was_learned_is_saved(tmp_path, learned):
-    metric, _ = learned
-    test, _ = noisy(seed=1)
-    loaded = gml.load(metric.save(tmp_path / "m"))
-    np.testing.assert_array_equal(loaded.transform(test), metric.transform(test))
-    assert loaded.stages_ == metric.stages_
+@pytest.fixture(scope="module", params=["numbers", "several", "classes"])
+def learned(request, molecules_with_numbers):
+    """A metric that learned something, its graphs and targets, and how many coordinates the scores have."""
+    graphs, y = molecules_with_numbers
+    target = {"numbers": y, "several": several_numbers(y), "classes": np.digitize(y, np.quantile(y, [0.33, 0.67]))}
+    metric = gml.GraphMetric(**TREES).fit(graphs[:50], target[request.param][:50])
+    return metric, graphs, target[request.param], 1 if request.param == "numbers" else 2
 
 
-def test_a_map_of_low_rank_is_applied_and_saved(tmp_path, data):
-    metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", learn=False, random_state=0)
-    metric.fit(data[0], data[1])
-    plain = metric.transform(data[2])
-    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(plain.shape[1], 2)))[0].astype(np.float32)
-    step = np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32)
-    metric.low_rank_ = LowRankMap(directions, step)
-    mapped = metric.transform(data[2])
-    gap, mapped_gap = plain[0] - plain[1], mapped[0] - mapped[1]
-    inner = gap @ directions
-    wanted = gap @ gap - inner @ inner + np.sum((inner + inner @ step) ** 2)
-    assert mapped_gap @ mapped_gap == pytest.approx(wanted, rel=1e-4)
-    again = gml.load(metric.save(tmp_path / "m"))
-    np.testing.assert_array_equal(again.transform(data[2]), mapped)
+def test_what_is_learned_predicts_new_graphs(learned):
+    metric, graphs, target, width = learned
+    gate = metric.learned_.gate
+    assert gate.weight > 0
+    assert gate.learned > gate.unlearned
+    assert metric.learned_.width == width
+    assert metric.choice_.n_neighbors == gate.n_neighbors
+    assert "learned scores of a kernel ridge regression on" in metric.report_
+    scores = metric.scores(graphs[50:])
+    assert scores.shape == (20, 3 if metric.task_ == "classes" else width)
+    if metric.task_ == "classes":
+        assert np.mean(scores.argmax(1) == target[50:]) > 0.6
+    else:
+        number = metric.objective_.decode(scores).reshape(20, -1)[:, 0]
+        assert np.corrcoef(number, target[50:].reshape(20, -1)[:, 0])[0, 1] > 0.85
+
+
+def test_neighbours_are_better_with_it(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    errors = []
+    for learn in (True, False):
+        metric = gml.GraphMetric(**TREES, learn=learn).fit(graphs[:50], y[:50])
+        near = np.argsort(metric.pairwise_distances(graphs[50:], graphs[:50]), axis=1)[:, :3]
+        errors.append(np.mean((y[:50][near].mean(1) - y[50:]) ** 2))
+        if not learn:
+            assert metric.learned_ is None
+            assert "learned" not in metric.report_
+            with pytest.raises(ValueError, match="nothing was learned"):
+                metric.scores(graphs)
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_the_learned_metric_is_one_function(learned):
+    """Graphs seen and new: the distance to itself is 0, and rows of transform do not depend on their company."""
+    metric, graphs, _, width = learned
+    vectors = metric.transform(graphs)
+    assert (np.diag(metric.pairwise_distances(graphs, graphs)) == 0).all()
+    np.testing.assert_allclose(metric.transform(graphs[45:55]), vectors[45:55], atol=1e-5)
+    scores = metric.scores(graphs)
+    unit = ((scores[:50, None] - scores[None, :50]) ** 2).sum(2).mean()
+    wanted = metric.learned_.gate.weight * ((scores[0] - scores[60]) ** 2).sum() / unit
+    gap = vectors[0, :width].astype(float) - vectors[60, :width]
+    assert gap @ gap == pytest.approx(wanted, rel=1e-3)
+
+
+def test_renumbering_does_not_change_what_is_learned(learned):
+    metric, graphs, _, _ = learned
+    for seed in range(3):
+        others = [renumbered(graph, seed + i) for i, graph in enumerate(graphs)]
+        vectors, moved = metric.transform(graphs).astype(float), metric.transform(others)
+        scale = np.linalg.norm(vectors - vectors.mean(0), axis=1).mean()
+        assert np.linalg.norm(vectors - moved, axis=1).max() < 1e-4 * scale
+        assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
+
+
+def test_folds_are_seen_from_outside(learned):
+    """Each graph is held out once; distances of a fold are not those of the metric, which knows its targets."""
+    metric, graphs, _, _ = learned
+    views = metric.fold_views(1000)
+    assert len(views) == 5
+    assert sorted(np.concatenate([view.held for view in views])) == list(range(50))
+    distances, scores = metric.pairwise_distances(graphs[:50]), metric.scores(graphs[:50])
+    for view in views:
+        assert sorted(np.concatenate([view.known, view.held])) == list(range(50))
+        assert view.across.shape == (len(view.held), len(view.known))
+        assert np.abs(view.across - distances[np.ix_(view.held, view.known)]).max() > 1e-3
+        assert np.abs(view.scores - scores[view.held]).max() > 1e-3
+    plain = gml.GraphMetric(**TREES, learn=False).fit(graphs[:20], np.arange(20) % 2)
+    assert plain.fold_views(10) is None
+
+
+def test_groups_are_held_out_together(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    groups = np.arange(50) // 5
+    metric = gml.GraphMetric(**TREES).fit(graphs[:50], y[:50], groups=[f"scaffold {group}" for group in groups])
+    for view in metric.fold_views(1000):
+        assert not set(groups[view.held]) & set(groups[view.known])
+    with pytest.raises(ValueError, match="70 graphs, but groups of shape"):
+        gml.GraphMetric(**TREES).fit(graphs, y, groups=groups)
+
+
+def test_copies_are_held_out_together(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    twice = [*graphs[:25], *(renumbered(graph, i) for i, graph in enumerate(graphs[:25]))]
+    metric = gml.GraphMetric(**TREES).fit(twice, np.tile(y[:25], 2))
+    for view in metric.fold_views(1000):
+        assert set((view.held + 25) % 50) == set(view.held)
+
+
+def test_noise_is_not_learned(molecules_with_numbers):
+    graphs, y = molecules_with_numbers
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        for target in (rng.permutation(y), rng.permutation(np.arange(70) % 3), rng.normal(size=(70, 2))):
+            metric = gml.GraphMetric(**TREES).fit(graphs, target)
+            assert metric.learned_.gate.weight == 0
+            assert metric.learned_.width == 0
+            assert "learned nothing" in metric.report_
+
+
+def test_targets_come_from_the_graphs():
+    """`Data.y`: classes, numbers, or several columns."""
+    pairs, classes = zoo(np.random.default_rng(2), 30)
+    options = {"features": ["attributes@0"], "embedding": "mean", "random_state": 0}
+    numbers = np.array([x[:, 0].mean() for _, x in pairs])
+    assert gml.GraphMetric(**options).fit(as_pyg(pairs, classes)).task_ == "classes"
+    carried = gml.GraphMetric(**options).fit(as_pyg(pairs, numbers))
+    assert carried.task_ == "numbers"
+    given = gml.GraphMetric(**options).fit(pairs, numbers.astype(np.float32))
+    np.testing.assert_allclose(carried.transform(pairs), given.transform(pairs), atol=1e-4)
+    assert gml.GraphMetric(**options).fit(as_pyg(pairs)).task_ == "none"
+    some = as_pyg(pairs, classes)
+    del some[3].y
+    with pytest.raises(ValueError, match="graph 3 carries no y"):
+        gml.GraphMetric(**options).fit(some)
+    assert gml.GraphMetric(**options, task="none").fit(some).learned_ is None
+
+
+def test_tasks_decide_what_whole_numbers_are():
+    pairs, y = zoo(np.random.default_rng(2), 30)
+    options = {"features": ["attributes@0"], "embedding": "mean", "random_state": 0}
+    assert gml.GraphMetric(**options).fit(pairs, y).task_ == "classes"
+    assert gml.GraphMetric(**options, task="numbers").fit(pairs, y).task_ == "numbers"
+    assert gml.GraphMetric(**options).fit(pairs, y + 0.5 * np.arange(30)).task_ == "numbers"
+    with pytest.raises(ValueError, match='task="numbers"'):
+        gml.GraphMetric(**options).fit(pairs, np.arange(30))
+    with pytest.raises(ValueError, match="missing"):
+        gml.GraphMetric(**options).fit(pairs, [None, *(["a", "b"] * 15)[1:]])
+    with pytest.raises(ValueError, match="target of graph 4 is NaN"):
+        gml.GraphMetric(**options, task="numbers").fit(pairs, np.where(np.arange(30) == 4, np.nan, y))
+    with pytest.raises(ValueError, match="unknown task='ranks'"):
+        gml.GraphMetric(**options, task="ranks").fit(pairs, y)
+
+
+def test_without_targets(data):
+    """Balanced views of the graphs: the classes that it did not see are apart."""
+    train, y, test, truth = data
+    metric = gml.GraphMetric(random_state=0).fit(train)
+    assert metric.learned_ is None
+    assert metric.fold_views(100) is None
+    assert "no targets" in metric.report_
+    weights = list(metric.choice_.weights.values())
+    assert weights == pytest.approx([1 / len(weights)] * len(weights))
+    nearest = metric.pairwise_distances(test, train).argmin(1)
+    assert np.mean(y[nearest] == truth) >= 0.9
+    assert (np.diag(metric.pairwise_distances(test)) == 0).all()
+    assert not hasattr(metric, "classes_")
+
+
+def test_the_mean_squared_distance_is_one(learned):
+    """Of the unlearned part; learned scores come on top."""
+    metric, graphs, _, width = learned
+    vectors = metric.transform(graphs[:50])[:, width:].astype(float)
+    squares = ((vectors[:, None] - vectors[None]) ** 2).sum(2)
+    assert squares.mean() == pytest.approx(1.0, rel=1e-3)
 
 
 def test_explanations_add_up(data, metric):
@@ -203,22 +368,11 @@ def test_explanations_add_up(data, metric):
     np.testing.assert_allclose(same.source_share, 0, atol=1e-6)
 
 
-def test_the_node_that_differs_is_named():
-    path = nx.path_graph(8)
-    nx.set_node_attributes(path, {i: [0.0] for i in path}, "x")
-    other = path.copy()
-    other.nodes[3]["x"] = [5.0]
-    graphs, y = [path, other] * 5, [0, 1] * 5
-    for embedding in ("reference", "axes"):
-        metric = gml.GraphMetric(features=["attributes@0"], embedding=embedding, random_state=0).fit(graphs, y)
-        assert metric.explain(path, other).target_share.argmax() == 3
-
-
 def test_the_choice_is_made_on_a_part_of_many_graphs(data, monkeypatch):
     seen = []
     real = selection.choose
     monkeypatch.setattr(selection, "choose", lambda s, y, *a, **o: seen.append(len(y)) or real(s, y, *a, **o))
-    metric = gml.GraphMetric(n_graphs=16, random_state=0).fit(data[0], data[1])
+    metric = gml.GraphMetric(features=["attributes@0"], n_graphs=16, random_state=0).fit(data[0], data[1])
     assert seen == [16]
     assert metric.transform(data[2]).shape[0] == len(data[2])
 
@@ -274,8 +428,8 @@ def test_the_choice_is_made_on_fewer_graphs_where_they_are_large(data, monkeypat
     seen = []
     real = selection.choose
     monkeypatch.setattr(selection, "choose", lambda s, y, *a, **o: seen.append(len(y)) or real(s, y, *a, **o))
-    monkeypatch.setattr(estimator, "_MAX_NODES", 1)
-    monkeypatch.setattr(estimator, "_MIN_GRAPHS", 12)
+    monkeypatch.setattr(sample, "_MAX_NODES", 1)
+    monkeypatch.setattr(sample, "_MIN_GRAPHS", 12)
     gml.GraphMetric(features=["degree@0"], random_state=0).fit(data[0], data[1])
     assert seen == [12]
 
@@ -311,12 +465,6 @@ def test_one_hot_features_are_labels(tmp_path):
     both = gml.GraphMetric(label="element", random_state=0).fit(graphs, y)  # x says what labels say, and is left out
     np.testing.assert_array_equal(both.pairwise_distances(graphs), named.pairwise_distances(graphs))
     assert coded.explain(graphs[0], graphs[10]).distance == pytest.approx(coded.pairwise_distances(graphs)[0, 10])
-
-
-def test_the_old_name_of_the_stages_says_so(learned):
-    metric, _ = learned
-    with pytest.warns(FutureWarning, match="stages_"):
-        assert metric.history_ is metric.stages_
 
 
 def test_a_refit_that_fails_leaves_the_metric_as_it_was(data):
@@ -394,7 +542,7 @@ def edge_directions(rng):
 def test_classes_that_only_edges_tell_apart(made, tmp_path):
     graphs, y = made(np.random.default_rng(0))
     model = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit(graphs[:80], y[:80])
-    assert model.score(graphs[80:], y[80:]) >= 0.9
+    assert model.score(graphs[80:], y[80:]) >= 0.95
     again = gml.load(model.save(tmp_path / "model"))
     np.testing.assert_array_equal(again.predict_proba(graphs[80:]), model.predict_proba(graphs[80:]))
     if made is edge_weights:  # complete networks without their weights
@@ -409,7 +557,7 @@ def test_classes_that_only_edges_tell_apart(made, tmp_path):
 def with_edges(request):
     """A metric on graphs whose edges carry everything, and the graphs."""
     directed, parallel = request.param
-    graphs = [edge_graph(seed, directed=directed, parallel=parallel) for seed in range(60)]
+    graphs = [edge_graph(seed, directed=directed, parallel=parallel) for seed in range(30)]
     metric = gml.GraphMetric(random_state=0, **NAMES).fit(graphs, [len(graph) > 5 for graph in graphs])
     return metric, graphs
 
@@ -435,31 +583,8 @@ def test_every_block_that_sees_edges_is_blind_to_their_order(features):
     assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
 
 
-def test_shares_of_nodes_and_edges_add_up(with_edges):
-    _, graphs = with_edges
-    metric = gml.GraphMetric(
-        features=["edge@0", "ends@0"], embedding="reference", learn=False, random_state=0, directed=False, **NAMES
-    )
-    why = metric.fit(graphs, [len(graph) > 5 for graph in graphs]).explain(graphs[0], graphs[1])
-    assert why.source_share.sum() + why.edge_source_share.sum() == pytest.approx(1)
-    assert why.target_share.sum() + why.edge_target_share.sum() == pytest.approx(1)
-    assert why.edge_ends[0].shape[1] == len(why.edge_source_share)
-    np.testing.assert_allclose(why.plan.sum(1), 1 / len(why.plan))
-
-
-def test_the_edge_that_differs_is_named():
-    ring = nx.cycle_graph(8)
-    nx.set_edge_attributes(ring, 1.0, "length")
-    other = ring.copy()
-    other.edges[3, 4]["length"] = 5.0
-    metric = gml.GraphMetric(features=["edge@0"], embedding="axes", edge_attribute="length", random_state=0)
-    why = metric.fit([ring, other] * 5, [0, 1] * 5).explain(ring, other)
-    heaviest = why.edge_ends[1][:, why.edge_target_share.argmax()]
-    assert heaviest.tolist() == [3, 4]
-
-
 def test_new_graphs_have_the_directions_of_those_in_fit():
-    graphs, y = edge_directions(np.random.default_rng(0))
+    graphs, y = (part[:50] for part in edge_directions(np.random.default_rng(0)))
     metric = gml.GraphMetric(random_state=0).fit(graphs, y)
     assert metric.directed_
     undirected = [graph.to_undirected() for graph in graphs[:4]]

@@ -1,111 +1,141 @@
+import json
+
 import numpy as np
 import pytest
 
 from graph_metric_learn.metrics.automatic import learning
-from graph_metric_learn.metrics.automatic.learning import Neighborhoods, held_out_scores, learn
-from graph_metric_learn.objectives import Classes
-from made_up_vectors import made_up, models, squares_of
+from graph_metric_learn.metrics.automatic.learning import (
+    KernelPlan,
+    Learned,
+    learn,
+    plan_kernels,
+    squares_by_known,
+)
+from graph_metric_learn.metrics.automatic.screening import Screened
+from graph_metric_learn.objectives import Classes, Numbers
+from made_up_vectors import points_sample, points_term, squares_of
+
+COUNT = 90
+
+
+def with_classes(n_classes):
+    objective = Classes()
+    objective.classes_ = np.arange(n_classes)
+    return objective
 
 
 @pytest.fixture
-def example(rng):
-    vectors, codes = made_up(rng)
-    return vectors, Neighborhoods.of(squares_of(vectors), codes, Classes(), rng)
+def three(rng):
+    """Three classes that one block tells apart; the unlearned distance sees noise."""
+    codes = np.arange(COUNT) % 3
+    good = 3.0 * np.eye(3)[codes][:, :2] + rng.normal(size=(COUNT, 2))
+    noise = rng.normal(size=(COUNT, 8))
+    return codes, {"attributes@0": noise, "attributes@1": good}
 
 
-def test_neighbourhoods(rng, example):
-    vectors, around = example
-    assert around.valid.all()
-    assert not (around.near == np.arange(len(vectors))[:, None]).any()
-    order = np.argsort(squares_of(vectors) + 1e9 * np.eye(len(vectors)), axis=1)
-    np.testing.assert_array_equal(around.near[:, :3], order[:, :3])
-    for code in (0, 1):
-        counts = np.bincount(around.folds[around.target == code])
-        assert counts.max() - counts.min() <= 1
-    few = Neighborhoods.of(squares_of(vectors[:6]), around.target[:6], Classes(), rng)
-    assert few.near.shape == (6, 5)
+def learned_from(three, rng, most=10, objective=None, target=None):
+    codes, columns = three
+    term = points_term(columns["attributes@1"], "attributes@1")
+    embedded = {term.key: columns["attributes@1"].astype(np.float32)}
+    squares = squares_of(columns["attributes@0"])
+    squares = (squares / squares.mean()).astype(np.float32)
+    plan = KernelPlan([term], ["gaussian"], 0.1, 0.5)
+    target = codes if target is None else target
+    objective = objective or with_classes(3)
+    found, folds = learn(plan, embedded, lambda known: squares, objective, target, np.arange(COUNT), rng, most=most)
+    return found, folds, embedded, term
 
 
-def test_no_graph_is_near_itself_or_near_twice_also_in_small_classes(rng):
-    vectors, codes = rng.normal(size=(60, 3)), np.arange(60) % 20  # three of each
-    around = Neighborhoods.of(squares_of(vectors), codes, Classes(), rng)
-    for i, (row, valid) in enumerate(zip(around.near, around.valid, strict=True)):
-        used = row[valid].tolist()
-        assert i not in used
-        assert len(set(used)) == len(used)
-        assert set(np.flatnonzero(codes == codes[i])) - {i} <= set(used)  # all of its class, near or not
-    assert not (around.alike & ~around.valid).any()
+def test_kernels_are_those_that_tell_the_targets(three, rng, monkeypatch):
+    codes, columns = three
+    monkeypatch.setattr(learning, "_SCREENED_ON", 60)
+    monkeypatch.setattr(learning, "_CHOSEN_ON", 80)
+    sample = points_sample(columns, codes)
+    screened = {}
+    for name in columns:
+        term = points_term(columns[name], name)
+        squares = sample.squares(term)
+        screened[name] = Screened(term, squares / squares.mean())
+    plan = plan_kernels(screened, with_classes(3), sample, sample, rng)
+    assert plan.terms[0] is screened["attributes@1"].term
+    assert len(plan.terms) == len(plan.forms)
+    assert set(plan.forms) <= {"gaussian", "linear"}
+    assert plan.error < 0.6
+    assert plan.penalty > 0
 
 
-def test_the_order_of_equals_does_not_favour_a_class(rng):
-    codes = np.repeat([0, 1], 100)
-    around = Neighborhoods.of(np.zeros((200, 200)), codes, Classes(), rng)
-    assert 0.1 < np.mean(codes[around.near[:, : around.n_voters]]) < 0.9
+def test_wide_vectors_are_projected_before_kernels_compare_them(rng):
+    wide = rng.normal(size=(400, 300))
+    sample = points_sample({"attributes@0": wide}, np.arange(400) % 2)
+    term = points_term(wide)
+    plan = plan_kernels({"wide": Screened(term, sample.squares(term))}, with_classes(2), sample, sample, rng)
+    assert plan.terms[0].projection.width == 256
 
 
-def test_held_out_graphs_get_no_hint_of_their_class(rng):
-    """Scores of learned distances are those that distances to all graphs give."""
-    vectors, codes = made_up(rng, count=200, noise=30)
-    around = Neighborhoods.of(squares_of(vectors), codes, Classes(), rng)
-    model = models(vectors, around)["weights"]
-    held = around.folds == 0
-    known = ~held[around.near] & around.valid
-    found = learning.fit(model, around, Classes(), ~held, known)
-    scores = held_out_scores(model.squares(found), around, Classes(), held).mean()
-    every = squares_of(vectors * np.exp(found / 2))
-    outside = np.flatnonzero(~held)
-    hits = []
-    for i in np.flatnonzero(held):
-        order = codes[outside[np.argsort(every[i, outside])]]
-        hits.append(np.mean([np.bincount(order[:k], minlength=2).argmax() == codes[i] for k in (1, 3, 5, 7)]))
-    assert scores <= np.mean(hits) + 0.05
+def test_scores_join_the_distance_by_their_weight(three, rng):
+    """weight / mean · |f(G) − f(H)|², with f the machine itself."""
+    found, _, embedded, _ = learned_from(three, rng)
+    assert found.gate.weight > 0
+    scores = found.machine.scores(embedded)
+    wanted = found.gate.weight * squares_of(scores) / squares_of(scores).mean()
+    np.testing.assert_allclose(squares_of(found.coordinates(embedded)), wanted, rtol=1e-4, atol=1e-5)
+    assert found.coordinates(embedded).dtype == np.float32
 
 
-def test_scores_are_those_of_neighbours_that_are_not_held_out(rng):
-    """Classes at random: the neighbours that are held out would vote otherwise."""
-    vectors, codes = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
-    squares = squares_of(vectors)
-    around = Neighborhoods.of(squares, codes, Classes(), rng)
-    held = around.folds == 0
-    scores = held_out_scores(np.take_along_axis(squares, around.near, axis=1), around, Classes(), held)
-    outside = np.flatnonzero(~held)
-    for i, score in zip(np.flatnonzero(held), scores, strict=True):
-        order = codes[outside[np.argsort(squares[i, outside])]]
-        wanted = np.mean([np.bincount(order[:k], minlength=2).argmax() == codes[i] for k in (1, 3, 5, 7)])
-        assert score == pytest.approx(wanted)
+def test_scores_of_classes_differ_in_one_direction_less(three, rng):
+    """They add up to 1."""
+    found, _, embedded, _ = learned_from(three, rng)
+    assert found.width == 2
+    np.testing.assert_allclose(found.machine.scores(embedded).sum(1), 1.0, atol=1e-6)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(2), atol=1e-12)
+    narrow, _, _, _ = learned_from(three, rng, most=1)
+    assert narrow.width == 1
+    assert narrow.coordinates(embedded).shape == (COUNT, 1)
 
 
-def test_further_graphs_that_are_alike_do_not_vote(rng):
-    """They were chosen by their class: brought near by a learned distance, they would give it away."""
-    vectors, codes = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
-    squares = squares_of(vectors)
-    around = Neighborhoods.of(squares, codes, Classes(), rng)
-    held = around.folds == 0
-    learned = np.take_along_axis(squares, around.near, axis=1)
-    wanted = held_out_scores(learned, around, Classes(), held)
-    assert around.near.shape[1] > around.n_voters
-    learned[:, around.n_voters :] = 0.0
-    np.testing.assert_array_equal(held_out_scores(learned, around, Classes(), held), wanted)
+def test_noise_adds_no_coordinates(three, rng):
+    codes, columns = three
+    noise = {**columns, "attributes@1": rng.normal(size=(COUNT, 2))}
+    found, folds, _, _ = learned_from((codes, noise), rng)
+    assert found.gate.weight == 0
+    assert found.width == 0
+    assert len(folds) == 5
 
 
-def test_what_helps_is_kept(example):
-    vectors, around = example
-    found, stage = learn("columns", models(vectors, around)["weights"], around, Classes())
-    assert stage.kept
-    assert stage.learned > stage.unlearned + 0.03
-    assert found.argmax() == 0  # the column that tells the classes apart
-    found, stage = learn("map", models(vectors, around)["low rank"], around, Classes())
-    assert np.isfinite(found).all()
+def test_numbers_and_their_units_are_the_same_metric(three, rng):
+    """One number per graph, that the good block tells."""
+    number = three[1]["attributes@1"][:, :1]
+    objective = Numbers()
+    target = objective.encode([None] * COUNT, number[:, 0])
+    found, _, embedded, _ = learned_from(three, rng, objective=objective, target=target)
+    assert found.gate.weight > 0
+    assert found.width == 1
+    fitted = objective.decode(found.machine.scores(embedded))
+    assert np.corrcoef(fitted, number[:, 0])[0, 1] > 0.95
 
 
-def test_what_does_not_help_is_not_kept():
-    kept = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        vectors, codes = made_up(rng, informative=0)  # nothing to learn
-        around = Neighborhoods.of(squares_of(vectors), codes, Classes(), rng)
-        for model in models(vectors, around).values():
-            found, stage = learn("noise", model, around, Classes())
-            kept.append(stage.kept)
-            assert stage.kept or (found == 0).all()
-    assert np.mean(kept) <= 0.25  # by chance one in twenty or so
+def test_the_unlearned_part_is_chosen_by_the_known_graphs_alone(rng, monkeypatch):
+    """One candidate tells the first half of the graphs apart, another the second."""
+    codes = np.arange(COUNT) % 2
+    first = np.arange(COUNT) < COUNT // 2
+    seen = {}
+    for name, part in (("first", first), ("second", ~first)):
+        squares = squares_of(np.where(part, 5.0 * codes, 0.0)[:, None] + rng.normal(size=(COUNT, 1)))
+        seen[name] = (squares / squares.mean()).astype(np.float32)
+    base = rng.normal(size=(COUNT, 2)).astype(np.float32)
+    found = squares_by_known(base, seen, with_classes(2), codes, n_steps=1)
+    np.testing.assert_allclose(found(np.flatnonzero(first)), seen["first"], rtol=1e-5)
+    np.testing.assert_allclose(found(np.flatnonzero(~first)), seen["second"], rtol=1e-5)
+    for candidates in (seen, {}):
+        monkeypatch.setattr(learning, "_CHOSEN_ANEW", COUNT - 1 if candidates else COUNT)
+        fixed = squares_by_known(base, candidates, with_classes(2), codes, n_steps=1)
+        np.testing.assert_allclose(fixed(np.flatnonzero(first)), squares_of(base), rtol=1e-3, atol=1e-5)
+
+
+def test_it_comes_back_from_its_state(three, rng):
+    found, _, embedded, term = learned_from(three, rng)
+    config, arrays = found.state()
+    again = Learned.from_state(json.loads(json.dumps(config)), arrays, {term.key: term})
+    np.testing.assert_array_equal(again.coordinates(embedded), found.coordinates(embedded))
+    assert again.gate == found.gate
+    assert again.width == found.width

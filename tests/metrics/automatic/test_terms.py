@@ -1,13 +1,17 @@
+import json
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from graph_metric_learn.embeddings import EMBEDDINGS
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.automatic.terms import Term
 from graph_zoo import zoo
+from made_up_vectors import points_term
 
 TITLES = {"mean": ["attributes@0", "wl@1"], "reference": ["attributes@0", "structure@1"], "axes": ["wl@0", "wl@1"]}
+SPARSE = ["histogram", "counts", "assignment", "normalized-assignment"]
 
 
 @pytest.fixture(scope="module")
@@ -25,60 +29,126 @@ def term_of(kind, data, names=None):
     return term
 
 
-@pytest.mark.parametrize("kind", [*TITLES, "histogram"])
-def test_weights_of_columns_are_those_of_the_squared_distance(data, kind, rng):
+def pair_of(data, i, j):
+    """Blocks and sizes of two graphs."""
+    blocks, sizes = data
+    ends = np.cumsum(sizes)
+    rows = np.concatenate([np.arange(ends[k] - sizes[k], ends[k]) for k in (i, j)])
+    return {name: block[rows] for name, block in blocks.items()}, sizes[[i, j]]
+
+
+def dense(vectors):
+    return vectors.toarray() if sparse.issparse(vectors) else vectors
+
+
+@pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
+def test_coordinates_are_projected_and_weighted(data, kind):
     term = term_of(kind, data)
-    plain = term.vectors(*data)
-    weights = rng.uniform(0.5, 2.0, size=plain.shape[2])
-    term.weight_columns(weights)
-    term.weight *= 3.0
-    gap, wanted = np.subtract(*term.vectors(*data)[:2]), np.subtract(*plain[:2])
-    assert (gap**2).sum() == pytest.approx(3.0 * (weights * wanted**2).sum(), rel=1e-4)
+    embedded = term.embedded(*data)
+    assert sparse.issparse(embedded) == (kind in SPARSE)
+    assert embedded.shape[0] == len(data[1])
+    term.weight = 3.0
+    np.testing.assert_allclose(dense(term.coordinates(embedded)), np.sqrt(3.0) * dense(embedded), rtol=1e-6)
+    term.compact(embedded)
+    assert (term.projection is not None) == (kind in SPARSE or embedded.shape[1] > 256)
+    gap = np.subtract(*dense(embedded)[:2].astype(float))
+    found = np.subtract(*dense(term.coordinates(embedded))[:2])
+    assert found @ found == pytest.approx(3.0 * gap @ gap, rel=1e-3)
+    assert not sparse.issparse(term.coordinates(embedded))
 
 
-@pytest.mark.parametrize("kind", [*TITLES, "histogram"])
+def test_wide_vectors_are_projected(rng):
+    vectors = rng.normal(size=(300, 400)).astype(np.float32)
+    term = points_term(vectors)
+    term.compact(vectors)
+    assert term.coordinates(vectors).shape == (300, 256)
+    narrow = points_term(vectors[:, :50])
+    narrow.compact(vectors[:, :50])
+    assert narrow.projection is None
+
+
+@pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
+@pytest.mark.parametrize("projected", [False, True])
+def test_pull_is_the_adjoint_of_coordinates(data, kind, projected, rng):
+    term = term_of(kind, data)
+    embedded = term.embedded(*data)
+    if projected:
+        term.compact(embedded)
+    term.weight = 2.5
+    coordinates = dense(term.coordinates(embedded)).astype(float)
+    gradient = rng.normal(size=coordinates.shape[1])
+    np.testing.assert_allclose(dense(embedded) @ term.pull(gradient), coordinates @ gradient, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_points_add_is_the_product_with_the_difference(data, kind, weighted, rng):
+    """⟨gradient, u − v⟩, shared out among the points of either graph."""
+    term = term_of(kind, data)
+    if weighted and kind not in SPARSE:
+        term.column_weights = rng.uniform(0.5, 2.0, size=term.points(data[0]).shape[1]).astype(np.float32)
+    both = pair_of(data, 0, 3)
+    first, second = dense(term.embedded(*both)).astype(float)
+    gradient = rng.normal(size=len(first))
+    source, target = term.attribute(both[0], int(both[1][0]), gradient)
+    assert [len(source), len(target)] == both[1].tolist()
+    wanted = gradient @ (first - second)
+    assert source.sum() == pytest.approx(wanted, abs=1e-5)
+    assert target.sum() == pytest.approx(wanted, abs=1e-5)
+    plan = term.plan(both[0], int(both[1][0]))
+    np.testing.assert_allclose(plan.sum(1), 1 / both[1][0], atol=1e-6)
+    np.testing.assert_allclose(plan.sum(0), 1 / both[1][1], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
 def test_restored_from_its_state(data, kind, rng):
     term = term_of(kind, data)
-    term.weight_columns(rng.uniform(size=term.vectors(*data).shape[2]))
-    again = Term.from_state(*term.state())
-    np.testing.assert_array_equal(term.vectors(*data), again.vectors(*data))
-    assert again.name == term.name
+    term.weight = 1.7
+    if kind in TITLES:
+        term.column_weights = rng.uniform(size=term.points(data[0]).shape[1]).astype(np.float32)
+    term.compact(term.embedded(*data))
+    config, arrays = term.state()
+    again = Term.from_state(json.loads(json.dumps(config)), arrays)
+    found, wanted = (dense(each.coordinates(each.embedded(*data))) for each in (again, term))
+    np.testing.assert_array_equal(found, wanted)
+    assert (again.name, again.key, again.cloud) == (term.name, term.key, term.cloud)
 
 
-def test_groups_are_columns_and_blocks(data):
-    columns, owner = term_of("mean", data).column_groups(data[0])
-    width = data[0]["attributes@0"].shape[1]
-    np.testing.assert_array_equal(columns, np.arange(width + 32))
-    np.testing.assert_array_equal(owner, np.repeat([0, 1], [width, 32]))
-    columns, owner = term_of("histogram", data).column_groups(data[0])
-    np.testing.assert_array_equal(columns, np.repeat([0, 1], 1024))
-    np.testing.assert_array_equal(owner, [0, 1])
+def test_weights_of_columns_are_those_of_the_squared_distance(data, rng):
+    """In models of earlier versions."""
+    term = term_of("axes", data)
+    plain = np.subtract(*term.embedded(*data)[:2]).reshape(-1, 64)
+    term.column_weights = rng.uniform(0.5, 2.0, size=64).astype(np.float32)
+    gap = np.subtract(*term.embedded(*data)[:2])
+    assert gap @ gap == pytest.approx((term.column_weights * plain**2).sum(), rel=1e-4)
 
 
 def test_many_columns_are_reduced(data):
     term = term_of("mean", data, ["wl@0", "wl@1", "wl@2", "wl@3", "degree@0"])
-    assert term.vectors(*data).shape[2] == 96
-    columns, owner = term.column_groups(data[0])
-    assert len(columns) == 96
-    assert (owner == 0).all()
+    assert term.embedded(*data).shape[1] == 96
+    assert term.basis.shape[1] == 96
 
 
-def test_refreshed_couplings_are_made_with_the_weights(data):
-    """A column with weight 0 says nothing any more, neither in the distance nor in who is compared with whom."""
-    term = term_of("axes", data, ["attributes@0", "structure@1"])
-    width = data[0]["attributes@0"].shape[1]
-    term.weight_columns(np.repeat([1.0, 0.0], [width, 5]))
-    anew = term.refreshed(*data, np.random.default_rng(0))
-    assert anew.column_weights is None
-    np.testing.assert_allclose(anew.embedding.axes[width:, :width], 0, atol=1e-5)
-    shuffled = dict(data[0])
-    shuffled["structure@1"] = data[0]["structure@1"][::-1]
-    np.testing.assert_allclose(anew.vectors(*data), anew.vectors(shuffled, data[1]), atol=1e-5)
-    assert np.abs(term.vectors(*data) - term.vectors(shuffled, data[1])).max() > 1e-3
-
-
-def test_refreshed_embeddings_keep_their_options(data):
-    term = term_of("axes", data)
-    term.embedding = EMBEDDINGS["axes"](2, 3).fit(term.points(data[0]), data[1], np.random.default_rng(0))
-    term.weight_columns(np.ones(term.vectors(*data).shape[2]))
-    assert term.refreshed(*data, np.random.default_rng(0)).embedding.options() == {"n_axes": 2, "n_cells": 3}
+def test_trees_of_further_graphs_become_columns(data, rng):
+    """Fitted to two graphs, then shown all: distances are those of counts, column by column."""
+    few = pair_of(data, 0, 1)
+    (term,) = Term.fit_each("trees", ["trees@0", "trees@1"], ["counts"], *few, rng)
+    before = term.embedded(*data)
+    term.see_all(*data, rng)
+    after = term.embedded(*data)
+    assert after.shape[1] > before.shape[1]
+    names = np.concatenate([data[0]["trees@0"], data[0]["trees@1"]], axis=1)
+    ends = np.cumsum(data[1])
+    counts = np.array(
+        [
+            [(names[end - size : end] == name).sum() for name in np.unique(names)]
+            for end, size in zip(ends, data[1], strict=True)
+        ]
+    )
+    wanted = ((counts[:, None] - counts[None]) ** 2).sum(2)
+    found = ((after.toarray()[:, None] - after.toarray()[None]) ** 2).sum(2)
+    np.testing.assert_allclose(found, wanted)
+    points = term_of("mean", data)
+    wanted = points.embedded(*data)
+    points.see_all(*few, rng)  # points in space stay as they are
+    np.testing.assert_array_equal(points.embedded(*data), wanted)

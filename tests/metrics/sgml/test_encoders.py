@@ -5,7 +5,7 @@ import torch
 import graph_metric_learn as gml
 from graph_metric_learn.features.propagation import propagate
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.metrics.sgml.encoders import SGCN, encode, prepare
+from graph_metric_learn.metrics.sgml.encoders import SGCN, encode, encode_measures, prepare, restored
 from graph_zoo import zoo
 
 
@@ -95,6 +95,41 @@ def test_a_failing_encoder_is_named(rng):
     graphs = as_graphs(zoo(rng, 3)[0])
     with pytest.raises(ValueError, match="the encoder failed on a batch with 3 node features"):
         encode(torch.nn.Linear(2, 2), graphs)
+
+
+def test_masses_are_a_softmax_of_the_propagated_features(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+    plain, module = SGCN(3, 2, depth=1, seed=0), SGCN(3, 2, depth=1, seed=0, learned_masses=True)
+    assert encode_measures(plain, graphs)[1] is None
+    assert list(plain.state_dict()) == ["theta"]
+    assert torch.equal(plain.theta, module.theta)
+    features, masses = encode_measures(module, graphs)
+    assert torch.equal(features, encode(plain, graphs))
+    np.testing.assert_allclose(masses.detach(), np.repeat(1 / graphs.sizes, graphs.sizes), atol=1e-11)
+    with torch.no_grad():
+        module.attention[:] = torch.tensor([2.0, -1.0, 0.5])
+    weights = np.exp(propagate(graphs, 1).astype(float) @ [2.0, -1.0, 0.5])
+    wanted = [part / part.sum() for part in np.split(weights, graphs.offsets[1:-1])]
+    np.testing.assert_allclose(encode_measures(module, graphs)[1].detach(), np.concatenate(wanted), atol=1e-11)
+    again = restored(None, {name: value.numpy() for name, value in module.state_dict().items()}, depth=1)
+    assert torch.equal(encode_measures(again, graphs)[1], encode_measures(module, graphs)[1])
+
+
+def test_masses_do_not_depend_on_the_units_of_the_features(rng):
+    graphs = as_graphs(zoo(rng, 3)[0])
+    propagated, units = torch.from_numpy(propagate(graphs, 1)), torch.tensor([1000.0, 0.01, 1.0])
+    masses = []
+    for features in (propagated, propagated * units):
+        module = SGCN(3, 2, seed=0, learned_masses=True)
+        module.set_scale(features)
+        with torch.no_grad():
+            module.attention[:] = torch.tensor([2.0, -1.0, 0.5])
+        masses.append(module.masses(features, graphs.sizes).detach())
+    np.testing.assert_allclose(*masses, rtol=1e-5)
+    constant = SGCN(2, 1, learned_masses=True)
+    constant.set_scale(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))
+    assert constant.scale.tolist() == [1.0, 1.0]
+    SGCN(2, 1).set_scale(propagated)  # nothing to scale
 
 
 def test_bad_choices():

@@ -229,10 +229,16 @@ PAIRS, Y = zoo(np.random.default_rng(0), 8)
     ("options", "y", "words"),
     [
         ({}, np.zeros(8), "one class"),
-        ({}, Y[:7], r"8 graphs, but class labels of shape \(7,\)"),
-        ({}, np.linspace(0, 1, 8) ** 2, "discrete"),
-        ({}, [0, 1, np.nan, 0, 1, 0, 1, 0], "discrete|NaN"),
+        ({}, Y[:7], "8 graphs, but 7 targets"),
+        ({}, np.linspace(0, 1, 8) ** 2, 'the targets are numbers: use loss="mlkr"'),
+        ({"task": "classes"}, np.linspace(0, 1, 8) ** 2, "discrete"),
+        ({}, [0, 1, np.nan, 0, 1, 0, 1, 0], "class of graph 2 is missing"),
         ({}, None, "no class labels"),
+        ({"loss": "mlkr"}, Y, 'the targets are classes: use loss="nccml", or say task="numbers"'),
+        ({"task": "none"}, Y, "GraphMetric"),
+        ({"task": "ranks"}, Y, "'ranks'"),
+        ({"masses": "learnt"}, Y, "'learnt'"),
+        ({"masses": "learned", "encoder": torch.nn.Linear(3, 2)}, Y, "leave encoder=None"),
         ({"depth": -1}, Y, "depth"),
         ({"depth": 1.5}, Y, "depth"),
         ({"n_components": 0}, Y, "n_components"),
@@ -298,6 +304,192 @@ def test_large_batches_learn_alike_on_all_devices(rng, device):
     fits = [gml.SGML(n_epochs=3, batch_size=64, random_state=0, device=d).fit(pairs, y) for d in ("cpu", device)]
     torch.testing.assert_close(fits[1].module_.theta.cpu(), fits[0].module_.theta, rtol=1e-2, atol=1e-3)
     np.testing.assert_allclose(fits[1].history_.loss, fits[0].history_.loss, rtol=1e-3)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def sized(rng, count=80):
+    """Graphs with one telling feature among loud, idle ones, and the mean of the telling one: a number for each."""
+    pairs, _ = zoo(rng, count)
+    graphs = [(a, np.c_[rng.normal(size=len(x)) + rng.normal(), 2 * rng.normal(size=(len(x), 4))]) for a, x in pairs]
+    return graphs, np.array([x[:, 0].mean() for _, x in graphs])
+
+
+def nearest_error(metric, graphs, y):
+    """Mean squared error of predicting each graph by its three nearest others."""
+    d = metric.pairwise_distances(graphs)
+    np.fill_diagonal(d, np.inf)
+    return float(((y[np.argsort(d, axis=1)[:, :3]].mean(1) - y) ** 2).mean())
+
+
+@pytest.mark.parametrize("options", [{}, {"masses": "learned"}, {"distance": "sw", "n_projections": 8}])
+def test_learning_brings_like_numbers_together(rng, options):
+    graphs, y = sized(rng)
+    options = {"depth": 1, "loss": "mlkr", "batch_size": 20, "random_state": 0, **options}
+    before, after = (gml.SGML(n_epochs=n, **options).fit(graphs, 7 + 100 * y) for n in (0, 20))
+    assert after.history_.loss[-1] < 0.7 * after.history_.loss[0]
+    assert nearest_error(after, graphs, y) < 0.7 * nearest_error(before, graphs, y)
+    assert not hasattr(after, "classes_")
+    assert after.objective_.centre_ == pytest.approx(7 + 100 * y.mean())
+
+
+def test_the_unit_of_the_numbers_does_not_matter(rng):
+    graphs, y = sized(rng, 20)
+    options = {"loss": "mlkr", "n_epochs": 2, "random_state": 0}
+    one, two = (gml.SGML(**options).fit(graphs, target).module_.theta for target in (y, 3 - 50 * y))
+    torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-5)
+
+
+def test_several_numbers_of_which_some_are_missing(rng):
+    graphs, y = sized(rng, 30)
+    options = {"loss": "mlkr", "n_epochs": 2, "depth": 1, "random_state": 0, "batch_size": 10}
+    both = np.c_[y, rng.normal(size=30)]
+    both[::3, 1] = np.nan
+    metric = gml.SGML(**options).fit(graphs, both)
+    assert np.isfinite(metric.history_.loss).all()
+    alone = gml.SGML(**options).fit(graphs, y)
+    assert not torch.equal(alone.module_.theta, metric.module_.theta)
+    from_data = gml.SGML(**options).fit(
+        [graph.update({"y": torch.from_numpy(row[None])}) for graph, row in zip(as_pyg(graphs), both, strict=True)]
+    )
+    assert torch.equal(from_data.module_.theta, metric.module_.theta)
+
+
+def test_whole_numbers_are_numbers_where_that_is_said(rng):
+    graphs, y = sized(rng, 30)
+    grades = np.rint(3 * y).astype(int)
+    metric = gml.SGML(loss="mlkr", task="numbers", n_epochs=1, random_state=0).fit(graphs, grades)
+    assert metric.objective_.centre_ == pytest.approx(grades.mean())
+    by_class = gml.SGML(task="classes", n_epochs=1, random_state=0).fit(graphs, np.arange(30))
+    assert len(by_class.classes_) == 30
+    with pytest.raises(ValueError, match='task="numbers"'):
+        gml.SGML(n_epochs=1).fit(graphs, np.arange(30))
+
+
+def test_training_on_numbers_goes_on_in_the_same_units(rng):
+    graphs, y = sized(rng, 40)
+    metric = gml.SGML(loss="mlkr", n_epochs=2, random_state=0).fit(graphs, y)
+    centre, theta = metric.objective_.centre_.copy(), metric.module_.theta.detach().clone()
+    metric.partial_fit(graphs[:20], 10 * y[:20], n_epochs=1)
+    assert metric.history_.loss[2] > 10 * metric.history_.loss[1]  # not scaled anew
+    assert np.array_equal(metric.objective_.centre_, centre)
+    assert not torch.equal(metric.module_.theta, theta)
+    with pytest.raises(ValueError, match="2 numbers per graph, the metric was fitted with 1"):
+        metric.partial_fit(graphs[:20], np.c_[y, y][:20])
+    metric.set_params(loss="nca")
+    with pytest.raises(ValueError, match='use loss="mlkr"'):
+        metric.partial_fit(graphs, y)
+    metric.set_params(loss="nccml").fit(graphs, y > 0)
+    assert metric.classes_.tolist() == [False, True]
+
+
+def test_a_loss_of_ones_own_gets_standardised_numbers(rng):
+    graphs, y = sized(rng, 24)
+    seen = []
+
+    def keep(squared_distances, targets):
+        seen.append(targets)
+        return gml.mlkr(squared_distances, targets)
+
+    own = gml.SGML(loss=keep, n_epochs=1, random_state=0).fit(graphs, y)
+    assert own.history_.loss == gml.SGML(loss="mlkr", n_epochs=1, random_state=0).fit(graphs, y).history_.loss
+    every = torch.cat(seen)
+    assert every.shape == (24, 1)
+    assert float(every.mean()) == pytest.approx(0, abs=1e-9)
+    assert float(every.std(correction=0)) == pytest.approx(1)
+
+
+def test_losses_on_vectors_are_for_classes(rng):
+    losses = pytest.importorskip("pytorch_metric_learning.losses", reason="pytorch-metric-learning is not installed")
+    with pytest.raises(ValueError, match="ContrastiveLoss learns from classes"):
+        gml.SGML(loss=losses.ContrastiveLoss()).fit(PAIRS, np.linspace(0, 1, 8) ** 2)
+
+
+# --- learned masses --------------------------------------------------------------------------------------------------
+
+
+def spotted(rng, count=60):
+    """The class is the place of the few nodes that are marked (feature 0); the places of the many others are noise."""
+    graphs, y = [], np.arange(count) % 2
+    for kind in y:
+        n = int(rng.integers(8, 14))
+        marked = np.arange(n) < 2
+        place = np.where(marked, 2.0 * kind, 2 * rng.normal(size=n))
+        graphs.append((np.zeros((n, n)), np.c_[marked, place, np.abs(place)]))
+    return graphs, y
+
+
+def test_learned_masses_find_the_nodes_that_matter(rng):
+    graphs, y = spotted(rng)
+    ratios = []
+    for masses in ("uniform", "learned"):
+        metric = gml.SGML(masses=masses, depth=0, n_epochs=20, random_state=0).fit(graphs, y)
+        d = metric.pairwise_distances(graphs)
+        same = y[:, None] == y[None]
+        ratios.append(d[same].mean() / d[~same].mean())
+    assert ratios[1] < 0.7 * ratios[0]
+    assert metric.module_.attention[0] > 0.5
+    marked = metric.explain(graphs[0], graphs[1]).plan.sum(1)[:2].sum()
+    assert marked > 1.5 * 2 / len(graphs[0][0])
+
+
+@pytest.mark.parametrize("loss", ["nccml", "nca-paper", "mlkr", gml.nca])
+def test_training_starts_at_uniform_masses(rng, loss):
+    pairs, y = zoo(rng, 24)
+    target = y + 0.1 * rng.normal(size=24) if loss == "mlkr" else y
+    options = {"loss": loss, "random_state": 0}
+    start, plain = (gml.SGML(n_epochs=0, masses=m, **options).fit(pairs, target) for m in ("learned", "uniform"))
+    np.testing.assert_allclose(start.pairwise_distances(pairs), plain.pairwise_distances(pairs), atol=1e-5)
+    first, wanted = (
+        gml.SGML(n_epochs=1, batch_size=24, masses=m, **options).fit(pairs, target) for m in ("learned", "uniform")
+    )
+    assert first.history_.loss[0] == pytest.approx(wanted.history_.loss[0], rel=1e-4)
+    assert first.module_.attention.abs().max() > 0
+
+
+def test_distances_of_learned_masses_are_those_of_the_weighted_clouds(rng):
+    pairs, y = zoo(rng, 12)
+    metric = gml.SGML(depth=1, n_epochs=5, masses="learned", random_state=0).fit(pairs, y)
+    clouds, masses = [], []
+    for a, x in pairs[:5]:
+        mixing = a + np.eye(len(a))
+        root = np.diag(1 / np.sqrt(mixing.sum(1)))
+        smooth = root @ mixing @ root @ x
+        clouds.append(np.maximum(smooth @ metric.module_.theta.detach().numpy(), 0))
+        weights = np.exp(smooth / metric.module_.scale.numpy() @ metric.module_.attention.detach().numpy())
+        masses.append(weights / weights.sum())
+    assert max(np.ptp(a) for a in masses) > 0.02
+    wanted = gml.pairwise_distances(clouds, weights=masses)
+    np.testing.assert_allclose(metric.pairwise_distances(pairs[:5]), wanted, atol=1e-4)
+    assert np.abs(wanted - gml.pairwise_distances(clouds)).max() > 1e-2
+    vectors = metric.transform(pairs[:5])
+    gaps = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
+    assert (gaps <= wanted + 1e-4).all()
+    assert gaps.sum() > 0.9 * wanted.sum()
+
+
+@pytest.mark.parametrize("kind", ["attributes", "labels"])
+def test_renumbered_nodes_with_learned_masses_are_at_distance_zero(rng, kind):
+    graphs = random_graphs(rng, 30, kind=kind, smallest=5, largest=30)
+    metric = gml.SGML(random_state=0, depth=3, n_epochs=2, masses="learned").fit(graphs, np.arange(30) % 2)
+    distances = metric.pairwise_distances(graphs, [renumbered(graph, rng) for graph in graphs])
+    assert np.diag(distances).max() < 1e-8 * np.median(distances)
+
+
+def test_losses_on_vectors_learn_masses_too(rng):
+    losses = pytest.importorskip("pytorch_metric_learning.losses", reason="pytorch-metric-learning is not installed")
+    pairs, y = zoo(rng)
+    metric = gml.SGML(loss=losses.ContrastiveLoss(), n_epochs=2, masses="learned", random_state=0).fit(pairs, y)
+    assert metric.module_.attention.abs().max() > 0
+
+
+def test_devices_learn_masses_alike(rng, device):
+    pairs, y = zoo(rng)
+    options = {"n_epochs": 2, "depth": 1, "random_state": 0, "masses": "learned"}
+    here, there = (gml.SGML(device=where, **options).fit(pairs, y) for where in ("cpu", device))
+    torch.testing.assert_close(there.module_.attention.cpu(), here.module_.attention, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(there.pairwise_distances(pairs), here.pairwise_distances(pairs), rtol=0.05, atol=1e-2)
 
 
 # --- what edges carry ------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def assert_alike(metrics, others, **tolerance):
     for one, two in zip(metrics, others, strict=True):
         torch.testing.assert_close(one.module_.theta, two.module_.theta, **tolerance)
         np.testing.assert_allclose(one.history_.loss, two.history_.loss, rtol=1e-4)
-        assert one.classes_.tolist() == two.classes_.tolist()
+        assert one.objective_.state() == two.objective_.state()
         assert len(two.history_.seconds) == len(two.history_.loss)
 
 
@@ -51,7 +51,7 @@ def test_together_as_alone(options, at_once, rng, device, monkeypatch):
     subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]  # batches of unequal number and length
     wanted = alone(models(**options), pairs, y, subsets)
     got = models(**options)
-    many._fit_together(got, gml.as_graphs(pairs), y, subsets, torch.device(device))
+    many._fit_together(got, gml.as_graphs(pairs), y, subsets, ["classes"] * 4, torch.device(device))
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
     assert all(metric.pairwise_distances(pairs[:3]).shape == (3, 3) for metric in got)
 
@@ -78,7 +78,7 @@ def test_features_are_those_of_each_part():
     wanted = [m.fit([graphs[i] for i in s], y[s]) for m, s in zip(make(), subsets, strict=True)]
     got = make()
     given = gml.as_graphs(graphs, label="node_label")
-    many._fit_together(got, given, y, subsets, torch.device("cpu"))
+    many._fit_together(got, given, y, subsets, ["classes"] * 2, torch.device("cpu"))
     assert [m.module_.theta.shape[0] for m in got] == [4, 3]
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
 
@@ -104,8 +104,30 @@ def test_a_loss_without_a_batched_form_is_trained_alone(rng, device, monkeypatch
     make = lambda: [gml.SGML(n_epochs=2, random_state=s, device="cpu", loss="by torch alone") for s in (0, 1)]  # noqa: E731
     wanted = [metric.fit(pairs, y) for metric in make()]
     got = make()
-    many._fit_together(got, gml.as_graphs(pairs), y, [np.arange(24)] * 2, torch.device(device))
+    many._fit_together(got, gml.as_graphs(pairs), y, [np.arange(24)] * 2, ["classes"] * 2, torch.device(device))
     assert_alike(wanted, got, rtol=0, atol=0)
+
+
+def test_numbers_and_learned_masses_as_alone(rng, device):
+    pairs, y = zoo(rng, 24)
+    grades = rng.integers(0, 3, 24) + 0.5 * (np.arange(24) == 23)  # without the last graph they look like classes
+    subsets = [np.arange(12), np.arange(23)]
+
+    def numbers():
+        return [gml.SGML(loss="mlkr", n_epochs=2, random_state=s, device="cpu") for s in (0, 1)]
+
+    wanted = [
+        metric.set_params(task="numbers").fit([pairs[i] for i in part], grades[part])
+        for metric, part in zip(numbers(), subsets, strict=True)
+    ]
+    assert_alike(wanted, gml.fit_many(numbers(), pairs, grades, subsets=subsets, device=device), rtol=0, atol=0)
+
+    def weighted():
+        return [gml.SGML(masses="learned", n_epochs=2, random_state=0, device="cpu")]
+
+    (got,) = gml.fit_many(weighted(), pairs, y, device=device)
+    assert_alike([weighted()[0].fit(pairs, y)], [got], rtol=0, atol=0)
+    assert got.module_.attention.abs().max() > 0
 
 
 @pytest.mark.parametrize(
@@ -117,6 +139,8 @@ def test_a_loss_without_a_batched_form_is_trained_alone(rng, device, monkeypatch
         (lambda g, y: gml.fit_many([gml.SGML()] * 2, g, y), "twice"),
         (lambda g, y: gml.fit_many([gml.SGML()], g, y, device="tpu"), "'tpu'"),
         (lambda g, y: gml.fit_many([gml.SGML(depth=-1)], g, y), "depth"),
+        (lambda g, y: gml.fit_many([gml.SGML()], g, y + 0.5), "mlkr"),
+        (lambda g, y: gml.fit_many([gml.SGML()], g), "no class labels"),
         (lambda g, y: gml.fit_many([gml.SGML()], g, y, subsets=[np.flatnonzero(y == 0)]), "one class"),
     ],
 )
@@ -149,7 +173,7 @@ def test_together_as_alone_with_edge_data(options, rng):
     subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]
     wanted = alone(models(**options), pairs, y, subsets)
     got = models(**options)
-    many._fit_together(got, gml.as_graphs(pairs), y, subsets, torch.device("cpu"))
+    many._fit_together(got, gml.as_graphs(pairs), y, subsets, ["classes"] * 4, torch.device("cpu"))
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
     threads = gml.fit_many(models(**options), pairs, y, subsets=subsets, device="cpu", n_jobs=2)
     assert_alike(wanted, threads, rtol=0, atol=0)
@@ -166,7 +190,7 @@ def test_columns_are_remembered_by_metrics_that_are_trained_together(rng):
     pairs, y = zoo(rng, 20)
     given = replace(gml.as_graphs(pairs), columns=tuple(f"column {i}" for i in range(pairs[0][1].shape[1])))
     metrics = models()
-    many._fit_together(metrics, given, y, [np.arange(20)] * 4, torch.device("cpu"))
+    many._fit_together(metrics, given, y, [np.arange(20)] * 4, ["classes"] * 4, torch.device("cpu"))
     assert {metric.columns_.nodes for metric in metrics} == {given.columns}
     swapped = replace(given, x=np.ascontiguousarray(given.x[:, ::-1]), columns=given.columns[::-1])
     np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(given))

@@ -5,9 +5,11 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn import nca, nccml
+from graph_metric_learn import mlkr, nca, nccml
 from graph_metric_learn.metrics.sgml.losses import LOSSES, Loss, named_loss, resolve_loss, wants_vectors
 from graph_zoo import zoo
+
+FOR_CLASSES = [name for name, loss in LOSSES.items() if loss.task == "classes"]
 
 
 def batch(rng, size=6, classes=3):
@@ -37,20 +39,20 @@ def by_hand(d2, y, name):
     return total
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", FOR_CLASSES)
 def test_against_the_formulas(rng, name):
     for _ in range(3):
         d2, y = batch(rng)
         assert float(LOSSES[name].autograd(d2, y)) == pytest.approx(by_hand(d2, y, name))
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", FOR_CLASSES)
 def test_gradients(rng, name):
     d2, y = batch(rng)
     assert torch.autograd.gradcheck(lambda d: LOSSES[name].autograd(d, y), d2.requires_grad_())
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", FOR_CLASSES)
 @pytest.mark.parametrize("scale", [1e-30, 1e12, 1e30])
 @pytest.mark.parametrize("y", [[0, 1, 2, 3], [0, 0, 0, 0], [0, 0, 0, 1]])
 def test_stable_in_float32_for_huge_distances_and_lonely_classes(rng, name, scale, y):
@@ -70,11 +72,11 @@ def test_one_class_or_one_element_teaches_nothing():
 
 def test_class_numbers_do_not_matter(rng):
     d2, y = batch(rng)
-    for name in LOSSES:
+    for name in FOR_CLASSES:
         assert float(LOSSES[name].autograd(d2, y * 17 - 5)) == pytest.approx(float(LOSSES[name].autograd(d2, y)))
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", FOR_CLASSES)
 def test_batches_side_by_side_as_one_by_one(rng, name):
     """The batched twin, on batches of different lengths, against autograd."""
     lengths, most = (6, 5, 2, 1, 7), 7
@@ -90,6 +92,76 @@ def test_batches_side_by_side_as_one_by_one(rng, name):
     got, got_grad = LOSSES[name].batched(squared, y, 4)
     np.testing.assert_allclose(got, values, atol=1e-12)
     np.testing.assert_allclose(got_grad, grad_d2, atol=1e-12)
+
+
+def mlkr_by_hand(d2, y):
+    """The formula, with sums written out; y is a list of rows."""
+    elements, columns, total = range(len(y)), range(len(y[0])), 0.0
+    for i in elements:
+        errors = []
+        for t in columns:
+            if math.isnan(y[i][t]):
+                continue
+            weight = {j: math.exp(-d2[i][j]) for j in elements if j != i and not math.isnan(y[j][t])}
+            predicted = sum(w * y[j][t] for j, w in weight.items()) / sum(weight.values()) if weight else 0.0
+            errors.append((predicted - y[i][t]) ** 2)
+        total += sum(errors) / len(errors) if errors else 0.0
+    return total
+
+
+def numbers(rng, size=6, columns=3, missing=()):
+    y = torch.from_numpy(rng.normal(size=(size, columns)))
+    for place in missing:
+        y[place] = torch.nan
+    return y
+
+
+# a column that one element has alone, an element that has nothing, and one entry that lacks
+MISSING = ((slice(1, None), 0), (4,), (2, 1))
+
+
+@pytest.mark.parametrize("missing", [(), MISSING])
+@pytest.mark.parametrize("columns", [2, 3])
+def test_kernel_regression_against_the_formula(rng, missing, columns):
+    d2, y = batch(rng)[0], numbers(rng, columns=columns, missing=missing)
+    assert float(mlkr(d2, y)) == pytest.approx(mlkr_by_hand(d2.tolist(), y.tolist()))
+    one = numbers(rng, columns=1)
+    assert float(mlkr(d2, one)) == float(mlkr(d2, one[:, 0])) == pytest.approx(mlkr_by_hand(d2.tolist(), one.tolist()))
+
+
+@pytest.mark.parametrize("missing", [(), MISSING])
+def test_gradients_of_kernel_regression(rng, missing):
+    d2, y = batch(rng)[0], numbers(rng, missing=missing)
+    assert torch.autograd.gradcheck(lambda d: mlkr(d, y), d2.requires_grad_())
+    d2.grad = None
+    mlkr(d2, y).backward()
+    assert d2.grad.abs().sum() > 0
+    if missing:
+        assert (d2.grad[4] == 0).all()
+        assert (d2.grad[:, 4] == 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e12, 1e30])
+@pytest.mark.parametrize("missing", [(), MISSING, ((slice(None),),)])
+def test_kernel_regression_is_stable_in_float32(rng, scale, missing):
+    d2 = (batch(rng)[0] * scale).float().requires_grad_()
+    value = mlkr(d2, numbers(rng, missing=missing))
+    value.backward()
+    assert torch.isfinite(value)
+    assert torch.isfinite(d2.grad).all()
+
+
+def test_an_element_without_others_is_predicted_by_the_mean():
+    d2 = torch.zeros(1, 1, requires_grad=True)
+    value = mlkr(d2, torch.tensor([3.0]))
+    value.backward()
+    assert float(value.detach()) == 9.0
+    assert float(d2.grad) == 0.0
+
+
+def test_a_loss_says_what_it_is_for():
+    assert {name: loss.task for name, loss in LOSSES.items() if loss.task != "classes"} == {"mlkr": "numbers"}
+    assert Loss(nca).task == "classes"
 
 
 def test_a_loss_from_outside_is_one_line(rng, monkeypatch):
@@ -136,5 +208,5 @@ def test_bad_choices():
         resolve_loss(None)
     with pytest.raises(ValueError, match="form='x'"):
         nccml(torch.zeros(2, 2), torch.zeros(2), form="x")
-    with pytest.raises(ValueError, match="for 3 classes"):
+    with pytest.raises(ValueError, match="for 3 graphs"):
         nca(torch.zeros(2, 2), torch.zeros(3))

@@ -5,14 +5,7 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
-from graph_metric_learn.metrics.sgml.reading import reading_options, used_of_edges, warn_of_offsets
-
-
-def test_options_are_those_of_as_graphs():
-    options = reading_options(gml.SGML(label="element", edges=False))
-    assert options["label"] == "element"
-    assert options["edges"] is False
-    gml.as_graphs([(np.ones((2, 2)), None)], **{**options, "label": None})
+from graph_metric_learn.metrics.sgml.reading import used_of_edges, warn_of_offsets
 
 
 def test_what_is_used_of_edges():

@@ -2,7 +2,7 @@ import pytest
 
 from graph_metric_learn import GraphMetric
 from graph_metric_learn.report.demo import run_demo
-from graph_metric_learn.report.demo.comparison import N_NEIGHBORS, UNLEARNED, Comparison, evaluate
+from graph_metric_learn.report.demo.comparison import UNLEARNED, Comparison, evaluate
 from graph_metric_learn.report.demo.digits import split_digits
 
 
@@ -16,13 +16,13 @@ def ran(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def again():
-    """The same by hand: the split, and the nearest training graphs before and after learning, from all distances."""
+    """The same by hand: the split, and distances of test to training graphs before and after learning."""
     train, test = split_digits(300)
-    nearest = []
+    distances = []
     for settings in (UNLEARNED, {}):
         metric = GraphMetric(**settings, random_state=0).fit(train.graphs, train.y)
-        nearest.append(metric.pairwise_distances(test.graphs, train.graphs).argsort(1)[:, :N_NEIGHBORS])
-    return train, test, *nearest
+        distances.append(metric.pairwise_distances(test.graphs, train.graphs))
+    return train, test, *distances
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def small():
     """A comparison of two metrics that fit at once, on 120 graphs."""
     train, test = split_digits(120)
     before, after = (
-        evaluate(GraphMetric(features=features, embedding="mean", learn=False, random_state=0), train, test)
-        for features in (["attributes@0"], ["labels@0"])
+        evaluate(GraphMetric(features=features, embedding="mean", learn=learn, random_state=0), train, test)
+        for features, learn in ((["attributes@0"], False), (["labels@0"], True))
     )
     return Comparison(train, test, before, after)

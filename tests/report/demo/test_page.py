@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,7 +43,8 @@ def test_page_needs_nothing_from_elsewhere(ran):
 
 def test_wrong_neighbours_are_marked(ran, again):
     _, source = ran
-    train, test, *nearest = again
+    train, test, *distances = again
+    nearest = [one.argsort(1)[:, :N_NEIGHBORS] for one in distances]
     for row in source.split('<div class="query">')[1:]:
         q = int(row.split("test graph ")[1].split(",")[0])
         strips = [part.split("</ol>")[0] for part in row.split('<div class="strip">')[1:]]
@@ -55,13 +57,15 @@ def test_what_was_chosen_and_learned_is_listed(small):
     metric.choice_ = SimpleNamespace(
         scores={f"way {i}": i / 20 for i in range(20)}, weights={"way 3": 0.25, "way 19": 0.75}
     )
-    metric.stages_ = [
-        SimpleNamespace(name="weights of blocks", n_parameters=7, unlearned=0.5, learned=0.512, kept=False)
-    ]
+    metric.learned_.gate = replace(metric.learned_.gate, weight=3.0, unlearned=0.5, learned=0.625)
     source = demo_page(small, 0)
     text = " ".join(Page(source).text.split())
     assert "weighted sum of the best: 25 % way 3 + 75 % way 19." in text
-    assert "two standard errors: weights of blocks, 7 numbers: +1.2 points, not kept." in text
+    parts = ", ".join(dict.fromkeys(part.term.name for part in metric.learned_.machine.parts))
+    assert f"regression on the digits was fitted in closed form, to {parts}. Its scores" in text
+    assert "3 times as much as all else, by which k-NN on graphs held out goes from 50 % to 62 %." in text
+    metric.learned_.gate = replace(metric.learned_.gate, weight=0.0)
+    assert "held out from it: not at all." in " ".join(Page(demo_page(small, 0)).text.split())
     bars = source.split('<ul class="bars">')[1].split("</ul>")[0]
     assert bars.count("<li") == 13  # the best 12 and the chosen one that is not among them
     assert bars.count('<li class="marked">') == 2

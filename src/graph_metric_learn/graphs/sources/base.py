@@ -42,7 +42,7 @@ class RawGraph(NamedTuple):
         In any order and orientation, possibly repeated.
     x, labels : ndarray [n, …] or None
         Of the nodes.
-    y : number, str or None
+    y : number, str, row of numbers or None
         Of the graph.
     edge_labels, edge_x, edge_weights : ndarray [e, …] or None
         Of the edges.

@@ -10,7 +10,7 @@ from .base import Names, RawGraph, as_numpy, checked_weights, first_text, labels
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
-    """One `networkx.Graph`; its class is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`.
+    """One `networkx.Graph`; its target is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`.
 
     Names of columns of node and edge vectors are read from `graph.graph["node_columns"]` and `["edge_columns"]`.
     """
@@ -25,7 +25,7 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
         edges=edges,
         x=x,
         labels=found[0] if found else None,
-        y=graph.graph.get("y"),
+        y=_target(as_numpy(graph.graph.get("y")), name),
         title=first_text(graph.graph.get("name")),
         columns=None if x is None else _column_names(graph, name, "node_columns"),
         orientation="directed" if graph.is_directed() else "undirected",
@@ -45,6 +45,16 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
         edge_weights=_edge_weights(graph, name, names.edge_weight),
         unused=raw.unused + tuple(f"edge attribute {key!r}" for key in _edge_keys(graph) if key not in edge_used),
     )
+
+
+def _target(y: np.ndarray | None, name: str) -> Any:
+    """The target of the graph: a number or a string, or a row of several."""
+    if y is None or y.size == 1:
+        return None if y is None else y.item()
+    row = y[0] if y.ndim == 2 and y.shape[0] == 1 else y
+    if row.ndim != 1 or row.size == 0:
+        raise ValueError(f'{name}: graph.graph["y"] has the shape {y.shape}, expected one target or a row of them')
+    return row
 
 
 def _column_names(graph: Any, name: str, key: str) -> tuple[str, ...] | None:

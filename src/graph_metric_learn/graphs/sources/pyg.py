@@ -23,18 +23,24 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     n = int(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0))
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
-    y = as_numpy(stored.get("y"))
     raw = RawGraph(
         n=n,
         edges=edges.astype(np.int64, copy=False),
         x=x,
         labels=as_numpy(found[0]) if found else None,
-        y=y.item() if y is not None and y.size == 1 else None,
+        y=_target(as_numpy(stored.get("y"))),
         title=first_text(stored.get("name"), stored.get("smiles")),
     )
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
     return raw._replace(unused=tuple(_unused(stored, raw, names)))
+
+
+def _target(y: np.ndarray | None) -> Any:
+    """The target of the graph: a number, or the one row of several; y of nodes has more rows and is none."""
+    if y is None or y.size == 1:
+        return None if y is None else y.item()
+    return y[0] if y.ndim == 2 and y.shape[0] == 1 and y.size else None
 
 
 def _with_edge_data(raw: RawGraph, stored: dict[str, Any], values: Any, name: str, names: Names) -> RawGraph:
@@ -71,6 +77,8 @@ def _unused(stored: dict[str, Any], raw: RawGraph, names: Names) -> Iterator[str
     used |= {"edge_weight", "weight"} if names.edge_weight in ("weight", None) else {names.edge_weight}
     passed_over = {*_OTHER, *used, first_text(stored.get(DRAWING))}
     count = raw.edges.shape[1]
+    if raw.y is None and stored.get("y") is not None:
+        yield "y with several rows, which is read as that of nodes: one target per graph is [1] or [1, T]"
     for key, value in stored.items():
         if key not in passed_over and getattr(value, "ndim", 0) in (1, 2):
             if len(value) == count and (count != raw.n or "edge" in key):

@@ -9,6 +9,8 @@ from ...embeddings import EMBEDDINGS
 from ...features.blocks import BLOCKS, BUILT_IN, available_kinds, cloud_of, parse_name
 from ...graphs import Graphs
 
+_DEEPEST = 4  # level of the deepest trees
+
 
 def candidate_blocks(features: Any, embedding: str, graphs: Graphs) -> dict[str, list[str]]:
     """Sets of blocks to choose from, by title: those that were asked for, or for "auto" what these graphs can have."""
@@ -51,8 +53,8 @@ def recipes(kinds: Sequence[str], carries: Sequence[str] = (), *, several_labels
         found[f"WL codes 0–{last}"] = levels(["wl"], last)
     found[f"{title} + WL codes 1–2"] = [*levels(own, 0), "wl@1", "wl@2"]
     found[f"{title}, hops 0–2 + WL codes 1–2"] = [*levels(own, 2), "wl@1", "wl@2"]
-    for last in (1, 2, 3):
-        found[f"trees 0–{last}"] = levels(["trees"], last)
+    for last in range(_DEEPEST + 1):
+        found[f"trees 0–{last}" if last else "trees 0"] = levels(["trees"], last)
     if carries:
         found |= _with_edges(kinds, carries, own, title, several_labels=several_labels)
     return found | {kind: [f"{kind}@0"] for kind in kinds if kind not in BUILT_IN}
@@ -64,14 +66,14 @@ def _with_edges(
     """Sets of blocks that see what edges carry."""
     found: dict[str, list[str]] = {}
     if "labels" in carries or "directions" in carries:
-        for last in (1, 2, 3):
+        for last in range(1, _DEEPEST + 1):
             found[f"trees with edges 0–{last}"] = [f"trees+edges@{level}" for level in range(last + 1)]
         found["WL codes with edges 0–2"] = [f"wl+edges@{level}" for level in range(3)]
         for view, of in [("", "")] + [("+first", " of first labels")] * several_labels:  # all labels may tell too much
             found[f"trees at edges{of} 0"] = [f"edge_trees{view}@0"]
             found[f"trees at edges{of} 0–1"] = [f"edge_trees{view}@0", f"edge_trees{view}@1"]
         if several_labels:
-            for last in (1, 3):
+            for last in range(1, _DEEPEST + 1):
                 found[f"trees of first labels 0–{last}"] = [f"trees+first+edges@{level}" for level in range(last + 1)]
     if "around" in kinds:
         found["edges around nodes, hops 0–1"] = ["around@0", "around@1"]
@@ -90,7 +92,7 @@ def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
     """Embeddings that make sense for these blocks; if `wanted` is given, only that one, or none if it does not apply.
 
     >>> embeddings_for(["trees@0", "trees@1"]), embeddings_for(["size@0"])
-    (['histogram'], ['mean'])
+    (['histogram', 'counts', 'assignment', 'normalized-assignment'], ['mean'])
     """
     blocks = [BLOCKS[parse_name(name).kind] for name in names]
     columns = {block.makes_columns for block in blocks}

@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...embeddings import EMBEDDINGS
 from ...features.blocks import NodeBlocks
-from ...features.edge_cloud import cloud_edges, edge_rows
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
 from ...graphs import Columns, Graphs
-from ...objectives import OBJECTIVES, resolve_objective
-from ...persistence.models import strip_prefix
-from ...transport import Vectors, pairwise_distances
-from ..base import BaseGraphMetric
+from ...objectives import OBJECTIVES, Objective, objective_for
+from ...objectives.folds import check_groups, joined_groups
+from ...transport import Vectors
+from ..base import BaseGraphMetric, FoldView
 from ..explanation import Explanation
 from ..unused import warn_unused
+from .balance import balance
 from .candidates import candidate_blocks
-from .learning import Stage
-from .reweighting import LowRankMap
-from .sample import Blocks, Sample, side_by_side
+from .compaction import Projection
+from .estimate import Estimate, estimate_score
+from .explaining import explain_pair
+from .gate import Fold
+from .learning import Learned, learn, plan_kernels, squares_by_known
+from .low_rank import LowRankMap
+from .report import report
+from .sample import Sample, sample_size, squares_without_copies, without_copies
+from .screening import screen
 from .selection import Choice, select_terms
-from .stages import Learned, learn_stages
+from .state import fitted_state, restore_state
 from .terms import Term
 
-_MAX_NODES, _MIN_GRAPHS = 80_000, 100  # the choice is made on at most 80,000 nodes, but at least 100 graphs
-_MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
+_LEARNED_FROM = 5000  # graphs that the machine is fitted to, at most
+_WIDTH = 512  # coordinates of the distance with n_components="auto", at most
+_CHUNK = 2000  # graphs that are embedded at once
 
 
 class GraphMetric(BaseGraphMetric):
@@ -44,8 +51,9 @@ class GraphMetric(BaseGraphMetric):
     them); a graph is the cloud of its nodes; a cloud becomes a vector (its mean, transport to a reference cloud,
     projected transport along principal axes, a histogram); the squared distance is a weighted sum over a few such
     vectors. Which ones, and with which weights, is decided by leave-one-out neighbours among the training graphs. Then
-    weights of blocks, weights of columns and a map of low rank are learned, in this order, and each is kept only if it
-    improves the classification of graphs that it was not learned from.
+    a kernel ridge regression is fitted to the targets, in closed form, and its scores become further coordinates of the
+    distance, with a weight that graphs held out decide, 0 included. Without targets, different views of the graphs have
+    the same weight.
 
     Parameters
     ----------
@@ -59,22 +67,28 @@ class GraphMetric(BaseGraphMetric):
     learn : bool
         Whether to try learning, after the choice.
     n_graphs : int
-        How many training graphs the choice is made on at most; fewer where graphs are large: at most 80,000 nodes in
-        all, but at least 100 graphs.
+        How many training graphs the choice is made on at most; fewer where graphs are large: at most 80,000 nodes.
     random_state : int, numpy.random.Generator or None
         One seed gives one result on one machine.
     attribute, label : str
         Names of the node features and labels, see :func:`as_graphs`.
     progress : bool, optional
         Progress bars, of the candidates in `fit` and of many distances; by default on a terminal, where it takes long.
-    task : {"auto", "classes"}
-        What the distance is for, a name in `objectives.OBJECTIVES`; "auto" is classes.
+    task : {"auto", "classes", "numbers", "none"}
+        What the distance is for, a name in `objectives.OBJECTIVES`; "auto" is classes for strings and whole numbers,
+        numbers for others (or for several columns), none without targets.
     edge_attribute, edge_label, edge_weight : str, optional
-        Names of what edges carry, see :func:`as_graphs`. One-hot vectors are read as labels.
+        Names of what edges carry, see :func:`as_graphs`.
     edges : {"auto", False}
         False reads edges without what they carry.
     directed : {"auto", True, False}
         Whether edges have directions, see :func:`as_graphs`; new graphs are read as those in `fit`.
+    n_components : "auto", int or None
+        How many coordinates the vectors have: at most 512 or as many as asked for, learned scores and principal
+        coordinates of the rest; None keeps all of them, as a sparse array where trees were chosen.
+    estimate : bool
+        Whether `fit` also measures how well neighbours predict new graphs, by five folds in which everything is chosen
+        anew: takes about five times as long.
 
     Attributes
     ----------
@@ -82,15 +96,15 @@ class GraphMetric(BaseGraphMetric):
         The parts of the distance.
     choice_ : Choice
         Scores of all candidates, and the path to the chosen sum.
-    stages_ : list of Stage
-        What learning was tried, and what was kept.
+    learned_ : Learned or None
+        The fitted regression, and what was found on graphs held out; None without targets or with ``learn=False``.
+    estimate_ : Estimate or None
+        Of ``estimate=True``.
     report_ : str
         The same in a sentence.
-    classes_ : ndarray
-        Class labels seen.
+    classes_ : ndarray of labels
     label_columns_ : ndarray [q]
-        Which columns of the node features are a one-hot code: read as labels, or left out where nodes have labels that
-        say the same. Empty where node features were named, or nodes have none.
+        Which columns of the node features are a one-hot code: read as labels, or left out where labels say the same.
     labelled_ : bool
         Whether nodes have labels of their own.
 
@@ -123,6 +137,8 @@ class GraphMetric(BaseGraphMetric):
         edge_weight: str | None = "weight",
         edges: Any = "auto",
         directed: Any = "auto",
+        n_components: Any = "auto",
+        estimate: bool = False,
     ) -> None:
         self.features = features
         self.embedding = embedding
@@ -139,72 +155,138 @@ class GraphMetric(BaseGraphMetric):
         self.edge_weight = edge_weight
         self.edges = edges
         self.directed = directed
+        self.n_components = n_components
+        self.estimate = estimate
 
     # --- learning ------------------------------------------------------------------------------------------------
 
     blocks_: NodeBlocks
+    objective_: Objective
+    low_rank_: LowRankMap | None = None  # of models of earlier versions
+    compaction_: Projection | None
+    learned_: Learned | None
+    estimate_: Estimate | None
+    choice_: Choice
+    terms_: list[Term]
+    seed_: int | None
+    seconds_: float
+    _folds: list[Fold]
 
-    def fit(self, graphs: Any, y: Any = None) -> GraphMetric:
-        """Chooses the metric.
+    def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphMetric:
+        """Chooses the metric, and learns.
 
         Parameters
         ----------
-        graphs : list of graphs, PyG dataset or Batch
-            See :func:`as_graphs`.
-        y : array [N], optional
-            Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
+        graphs : list of graphs, PyG dataset or Batch, see :func:`as_graphs`
+        y : array [N] or [N, T], optional
+            Classes (whole numbers or strings) or numbers; several columns are several numbers, where NaN means missing.
+            Taken from the graphs (`Data.y`) when None; without any, nothing is learned.
+        groups : array [N], optional
+            Graphs of one group, such as molecules of one scaffold, are never on both sides of a fold.
         """
         began = time.perf_counter()
         self._check_options()
         given = self.read_new(graphs)
-        objective = resolve_objective(self.task)
+        objective = objective_for(self.task, given, y)
         target = objective.encode(given, y)
+        together = check_groups(groups, len(given))
         self.objective_ = objective
         self.label_columns_ = code_columns(given) if isinstance(self.features, str) else np.zeros(0, dtype=bool)
         self.labelled_ = given.labels is not None
         self.edge_reading_, self.columns_ = EdgeReading.of(given), Columns.of(given)
         self.directed_ = self.edge_reading_.directed
         warn_unused(given, {"edge labels", "edge vectors", "edge weights", "edge directions"})
-        given = self._as_fitted(given)
+        read, given = given, self._as_fitted(given)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         candidates = candidate_blocks(self.features, self.embedding, given)
-        sample = self._sample(given, target, candidates, rng)
-        screening = sample.part(self.objective_.subsample(sample.target, _SCREENED_ON, rng))
-        terms, self.choice_ = select_terms(
-            candidates, self.embedding, self.objective_, sample, screening,
-            n_steps=self.n_steps, rng=rng, progress=self.progress,
-        )  # fmt: skip
-        learned = learn_stages(terms, sample, self.objective_, rng) if self.learn else Learned(terms)
-        self.terms_, self.low_rank_, self.stages_ = learned.terms, learned.low_rank, learned.stages
-        self.blocks_ = self.blocks_.only(list(dict.fromkeys(name for term in self.terms_ for name in term.names)))
+        some = objective.subsample(target, sample_size(given, self.n_graphs), rng)
+        names = list(dict.fromkeys(name for blocks in candidates.values() for name in blocks))
+        self.blocks_ = NodeBlocks().fit(given, names, sample=some)
+        sample = Sample(self._blocks(given[some]), self.blocks_.sizes(given[some]), target[some])
+        screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
+        screened = screen(candidates, self.embedding, sample, screening, rng, progress=self.progress)
+        plan = None
+        if objective.supervised:
+            self.terms_, self.choice_, best = select_terms(screened, objective, sample, screening, n_steps=self.n_steps)
+            if self.learn:
+                plan = plan_kernels(screened, objective, sample, screening, rng)
+        else:
+            self.terms_, self.choice_ = balance(screened, sample)
+        del screened, screening, sample
+        used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
+        self.blocks_ = self.blocks_.only(list(dict.fromkeys(name for term in used.values() for name in term.names)))
+        rows = objective.subsample(target, _LEARNED_FROM, rng)
+        embedded = self._see_all(given[rows], used, rng)
+        self._reserved = self._score_columns(target) if plan else 0
+        base = self._fit_compaction(embedded, rng)
+        self.learned_, self._folds = None, []
+        if plan is not None:
+            copies = without_copies(base)[1]
+            all_seen = len(some) == len(rows) == len(given)
+            squares = squares_by_known(base, best if all_seen else {}, objective, target[rows], n_steps=self.n_steps)
+            joined = copies if together is None else joined_groups(copies, together[rows])
+            self.learned_, self._folds = learn(
+                plan, embedded, squares, objective, target[rows], joined, rng, most=self._reserved
+            )
+            self.choice_.n_neighbors = self.learned_.gate.n_neighbors
+        self._rows = rows
         self.seconds_ = time.perf_counter() - began
+        self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
         return self
 
-    def _sample(
-        self, given: Graphs, target: np.ndarray, candidates: dict[str, list[str]], rng: np.random.Generator
-    ) -> Sample:
-        """The training graphs that the choice is made on, with the blocks that the candidates need."""
-        names = list(dict.fromkeys(name for blocks in candidates.values() for name in blocks))
-        most = min(self.n_graphs, max(_MIN_GRAPHS, int(_MAX_NODES / given.sizes.mean())))
-        if given.edge_data is not None:
-            arcs = given.edge_data.ends.shape[1] / len(given)
-            most = min(most, max(_MIN_GRAPHS, int(_MAX_ARCS / max(arcs, 1))))
-        some = self.objective_.subsample(target, most, rng)
-        self.blocks_ = NodeBlocks().fit(given, names, sample=some)
-        here = given[some]
-        blocks = dict(zip(names, self.blocks_.transform(here), strict=True))
-        return Sample(blocks, self.blocks_.sizes(here), target[some])
+    def _see_all(self, given: Graphs, used: dict[str, Term], rng: np.random.Generator) -> dict[str, Any]:
+        """Vectors of training graphs by the key of the term, with all trees that they have as columns."""
+        blocks, sizes = self._blocks(given), self.blocks_.sizes(given)
+        embedded = {}
+        for key, term in used.items():
+            if self.n_components is None:
+                term.projection = None
+            term.see_all(blocks, sizes[term.cloud], rng)
+            embedded[key] = term.embedded(blocks, sizes[term.cloud])
+            if term.projection is not None and sparse.issparse(embedded[key]):
+                term.compact(embedded[key])
+        return embedded
+
+    def _fit_compaction(self, embedded: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
+        """Coordinates of training graphs without learned scores [N, r], of mean squared distance 1."""
+        self.compaction_, self.low_rank_ = None, None
+        vectors = self._side_by_side(embedded)
+        if self.n_components is not None and vectors.shape[1] > self._width - self._reserved:
+            self.compaction_ = Projection.fit(vectors, self._width - self._reserved)
+            vectors = self.compaction_.apply(vectors)
+        some = rng.permutation(vectors.shape[0])[:1000]
+        mean = float(squares_without_copies(vectors[np.sort(some)]).mean())
+        for term in self.terms_:
+            term.weight /= max(mean, 1e-30)
+        return vectors / np.float32(np.sqrt(max(mean, 1e-30)))
+
+    @property
+    def _width(self) -> int:
+        return int(self.n_components) if isinstance(self.n_components, (int, np.integer)) else _WIDTH
+
+    def _score_columns(self, target: np.ndarray) -> int:
+        """Coordinates that are kept for learned scores: as many as outputs differ in, but not all there are."""
+        outputs = np.nan_to_num(self.objective_.outputs(target))
+        rank = int(np.linalg.matrix_rank(outputs - outputs.mean(0)))
+        return rank if self.n_components is None else min(rank, self._width - 1)
 
     def _check_options(self) -> None:
         whole_number("n_steps", self.n_steps, 1)
         whole_number("n_graphs", self.n_graphs, 4)
         one_of("embedding", self.embedding, ("auto", *EMBEDDINGS))
         one_of("task", self.task, ("auto", *OBJECTIVES))
+        if self.n_components is not None and not (isinstance(self.n_components, str) and self.n_components == "auto"):
+            whole_number("n_components", self.n_components, 1)
         given = self.features
         named = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
         if not (named or (isinstance(given, str) and given == "auto")):
             raise ValueError(f'features must be "auto" or a list of blocks, such as ["wl@1"], got {given!r}')
+
+    @property
+    def task_(self) -> str:
+        """The name of the objective."""
+        return next((name for name, kind in OBJECTIVES.items() if type(self.objective_) is kind), self.task)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -213,78 +295,93 @@ class GraphMetric(BaseGraphMetric):
         return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
 
     @property
-    def history_(self) -> list[Stage]:
-        """The old name of `stages_`."""
-        check_is_fitted(self, "stages_")
-        warnings.warn("GraphMetric.history_ is now called stages_", FutureWarning, stacklevel=2)
-        return self.stages_
-
-    @property
     def report_(self) -> str:
-        """What was chosen, in a sentence."""
+        """What was chosen and learned, in words."""
         check_is_fitted(self, "terms_")
-        choice: Choice = self.choice_
-        parts = [f"{name} ({100 * weight:.0f} %)" for name, weight in choice.weights.items()]
-        text = f"chose {' + '.join(parts) if len(parts) > 1 else next(iter(choice.weights))}"
-        text += f" out of {len(choice.scores)} candidates; leave-one-out {self.objective_.score_name} "
-        text += f"{100 * choice.accuracy:.1f} % "
-        text += f"with k = {choice.n_neighbors} ({self.objective_.summary()}, {self.seconds_:.1f} s)"
-        kept = [f"{stage.name} {100 * (stage.learned - stage.unlearned):+.1f}" for stage in self.stages_ if stage.kept]
-        if kept:
-            return f"{text}; learning kept: {', '.join(kept)} points on graphs held out"
-        return f"{text}; learning tried and not kept: it did not help graphs held out" if self.stages_ else text
+        return report(self.choice_, self.objective_, self.learned_, self.estimate_, self.seconds_)
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
-    rounding = 3e-6  # distances of graphs that differ by the numbering of their nodes; the mean square is about 1
+    rounding = 1e-5  # distances of graphs that differ by the numbering of their nodes; the mean square is about 1
 
-    def transform(self, graphs: Any) -> np.ndarray:
-        """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs."""
+    def transform(self, graphs: Any) -> Any:
+        """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs.
+
+        Learned scores come first, then principal coordinates of the rest. A `scipy.sparse.csr_array` where trees were
+        chosen and ``n_components=None``.
+        """
         check_is_fitted(self, "terms_")
-        given = self._as_fitted(self.read(graphs))
-        blocks, sizes = self._blocks(given), self.blocks_.sizes(given)
-        vectors = side_by_side([term.vectors(blocks, sizes[term.cloud]) for term in self.terms_])
-        return vectors if self.low_rank_ is None else self.low_rank_.apply(vectors)
+        parts = [self._placed(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
+        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
     def embed(self, graphs: Any) -> Vectors:
         """The vectors of `transform`, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
-        return Vectors(torch.from_numpy(self.transform(graphs)), numpy=True)
+        vectors = self.transform(graphs)
+        return Vectors(torch.from_numpy(vectors.toarray() if sparse.issparse(vectors) else vectors), numpy=True)
+
+    def scores(self, graphs: Any) -> np.ndarray:
+        """Outputs that the regression predicts [N, T]: of each class, or the numbers, centred and scaled."""
+        check_is_fitted(self, "terms_")
+        if self.learned_ is None:
+            raise ValueError("nothing was learned: fit with targets and learn=True")
+        machine = self.learned_.machine
+        found = [machine.scores(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
+        return np.concatenate(found)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
 
-        See :meth:`Embedding.compare`, for each term. A map of low rank mixes what the terms say: it counts in the
-        distance, but not in the shares.
+        Shares add up to 1, and may be negative: of a node that makes the two graphs more alike. What a term adds to the
+        squared distance is a product of the difference of its vectors with a gradient; learned scores are not linear,
+        and their gradient is averaged along the line between the two graphs.
         """
         check_is_fitted(self, "terms_")
-        both = self._as_fitted(self.read([graph, other]))
-        blocks, sizes = self._blocks(both), self.blocks_.sizes(both)
-        plans = {cloud: np.zeros(tuple(counts)) for cloud, counts in sizes.items()}
-        shares = {cloud: [np.zeros(count) for count in counts] for cloud, counts in sizes.items()}
-        counts = Counter(term.cloud for term in self.terms_)
-        for term in self.terms_:
-            cloud = term.cloud
-            plan, *adds = term.compare(blocks, int(sizes[cloud][0]))
-            plans[cloud] = plans[cloud] + plan / counts[cloud]
-            shares[cloud] = [share + added for share, added in zip(shares[cloud], adds, strict=True)]
-        whole = max(float(sum(pair[0].sum() for pair in shares.values())), np.finfo(np.float32).tiny)
-        distance = float(pairwise_distances(self.embed([graph]), self.embed([other]), progress=False)[0, 0])
-        distance = 0.0 if distance < self.rounding else distance
-        if not counts["nodes"]:  # edges alone are compared: nothing tells nodes apart
-            plans["nodes"][:] = 1.0 / float(both.sizes.prod())
-        edges: dict[str, Any] = {}
-        if counts["edges"]:
-            rows, _ = edge_rows(both)
-            source, target = (share / whole for share in shares["edges"])
-            edges = {"edge_ends": cloud_edges(both, rows), "edge_source_share": source, "edge_target_share": target}
-        source, target = (share / whole for share in shares["nodes"])
-        return Explanation(distance, plans["nodes"], source, target, both, **edges)
+        return explain_pair(self, self._as_fitted(self.read([graph, other])))
+
+    def fold_views(self, most: int) -> list[FoldView] | None:
+        if self.learned_ is None or not getattr(self, "_folds", None):
+            return None
+        return [fold.view(self.learned_.gate.weight, self._rows, most) for fold in self._folds]
+
+    def _embedded(self, given: Graphs) -> Iterator[dict[str, Any]]:
+        """Vectors by the key of the term, for 2000 graphs at a time."""
+        used = self.used_terms()
+        for start in range(0, len(given), _CHUNK):
+            here = given[np.arange(start, min(start + _CHUNK, len(given)))]
+            blocks, sizes = self._blocks(here), self.blocks_.sizes(here)
+            yield {key: term.embedded(blocks, sizes[term.cloud]) for key, term in used.items()}
+
+    def _side_by_side(self, embedded: dict[str, Any]) -> Any:
+        """Coordinates of the terms [N, Σ r]."""
+        parts = [term.coordinates(embedded[term.key]) for term in self.terms_]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.hstack(parts, format="csr", dtype=np.float32)
+        return np.concatenate(parts, axis=1)
+
+    def _placed(self, embedded: dict[str, Any]) -> Any:
+        """Coordinates of the distance [N, d], float32."""
+        vectors = self._side_by_side(embedded)
+        if self.low_rank_ is not None:
+            return self.low_rank_.apply(vectors)
+        if self.compaction_ is not None:
+            vectors = self.compaction_.apply(vectors)
+        if self.learned_ is None or self.learned_.width == 0:
+            return vectors
+        scores = self.learned_.coordinates(embedded)
+        if sparse.issparse(vectors):
+            return sparse.hstack([scores, vectors], format="csr", dtype=np.float32)
+        return np.concatenate([scores, vectors], axis=1)
+
+    def used_terms(self) -> dict[str, Term]:
+        """The terms of the distance and of the regression, by key."""
+        learned = [] if self.learned_ is None else [part.term for part in self.learned_.machine.parts]
+        return {term.key: term for term in [*self.terms_, *learned]}
 
     def _as_fitted(self, given: Graphs) -> Graphs:
         """Graphs whose labels and edges are read as those in `fit`."""
         return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
-    def _blocks(self, given: Graphs) -> Blocks:
+    def _blocks(self, given: Graphs) -> dict[str, Any]:
         """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
@@ -293,45 +390,11 @@ class GraphMetric(BaseGraphMetric):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "terms_")
-        params = {**self.get_params(deep=False), "random_state": self.seed_}
-        params["features"] = self.features if isinstance(self.features, str) else list(self.features)
-        blocks, centres = self.blocks_.state()
-        tensors = {f"blocks.{name}": value for name, value in centres.items()}
-        terms = []
-        for i, term in enumerate(self.terms_):
-            state, arrays = term.state()
-            terms.append(state)
-            tensors |= {f"term{i}.{name}": value for name, value in arrays.items()}
-        if self.low_rank_ is not None:
-            tensors |= {f"update.{name}": value for name, value in vars(self.low_rank_).items()}
-        config = {
-            "params": params, "blocks": blocks, "terms": terms, "objective": self.objective_.state(),
-            "label_columns": self.label_columns_.tolist(), "labelled": self.labelled_,
-            "edge_reading": self.edge_reading_.state(), "columns": self.columns_.state(), "choice": vars(self.choice_),
-            "history": [vars(stage) for stage in self.stages_], "seconds": self.seconds_,
-        }  # fmt: skip
-        return config, tensors
+        return fitted_state(self)
 
     @classmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> GraphMetric:
         """The metric that `state` came from."""
         metric = cls(**config["params"])
-        metric.seed_ = config["params"]["random_state"]
-        metric.blocks_ = NodeBlocks.from_state(config["blocks"], strip_prefix(tensors, "blocks."))
-        metric.terms_ = [
-            Term.from_state(term, strip_prefix(tensors, f"term{i}.")) for i, term in enumerate(config["terms"])
-        ]
-        low_rank = strip_prefix(tensors, "update.")
-        metric.low_rank_ = LowRankMap(**low_rank) if low_rank else None
-        metric.stages_ = [Stage(**stage) for stage in config["history"]]
-        metric.objective_ = resolve_objective(metric.task)
-        metric.objective_.set_state(config.get("objective", config.get("classes")))  # "classes": the older name
-        metric.label_columns_ = np.array(config["label_columns"], dtype=bool)
-        metric.labelled_ = config["labelled"]
-        metric.edge_reading_ = EdgeReading.from_state(config.get("edge_reading", EdgeReading().state()))
-        metric.directed_ = metric.edge_reading_.directed
-        metric.columns_ = Columns.from_state(config.get("columns"))
-        metric.choice_ = Choice(**config["choice"])
-        metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
-        metric.seconds_ = config["seconds"]
+        restore_state(metric, config, tensors)
         return metric

@@ -1,170 +1,168 @@
-"""Learning with few parameters, kept only if graphs held out are predicted better.
-
-A squared distance with parameters (see `reweighting`) is learned from pairs of near graphs: of each graph its nearest
-ones, as the unlearned distance sees them. What does not depend on the parameters is computed once per pair, so
-that a fit takes milliseconds, and so does judging it.
-"""
+"""Learning: a machine on few of the candidates, whose scores join the distance where they help graphs held out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...objectives import Objective
-from .reweighting import Reweighting
+from ...persistence.models import strip_prefix
+from .gate import Fold, Gate, Squares, decide, score_squares
+from .kernels import choose_kernels, shortlist
+from .machine import Machine, Part, mean_kernel
+from .sample import Sample, squares_without_copies
+from .screening import Screened
+from .selection import chosen_without
+from .terms import Term
 
-N_NEAREST, N_ALIKE = 30, 5  # nearest graphs, and nearest further ones that should be near
-N_FOLDS = 5
-MAX_STEPS = 30
-# Unlike in leave-one-out, where equals share their votes, all k count the same here and the first of equals votes.
-_KS = (1, 3, 5, 7)
+_SCREENED_ON = 400  # graphs that all kernels are tried on
+_CHOSEN_ON = 1000  # graphs that sums of kernels are tried on
+_FEWEST = 10  # graphs that a choice can be made by
+_CHOSEN_ANEW = 1000  # graphs up to which the unlearned part is chosen anew without each fold
 
 
 @dataclass
-class Stage:
-    """One attempt to learn.
+class KernelPlan:
+    """Kernels that were chosen: terms and forms, a guess at the penalty, and the relative leave-one-out error."""
 
-    Attributes
-    ----------
-    name : str
-        What was learned.
-    n_parameters : int
-        How many numbers.
-    unlearned, learned : float
-        Score of k-NN on graphs held out, averaged over k and folds, before and after.
-    error : float
-        Standard error of the difference.
-    kept : bool
-        Whether it was kept: the gain is larger than two standard errors.
-    refreshed : bool or None
-        Whether embeddings were fitted anew with what was learned, where that can be.
-    confirmed : bool or None
-        Whether all that was kept does no harm to graphs that took no part in learning, where there are some; else it
-        is taken back.
-    """
-
-    name: str
-    n_parameters: int
-    unlearned: float
-    learned: float
+    terms: list[Term]
+    forms: list[str]
+    penalty: float
     error: float
-    kept: bool
-    refreshed: bool | None = None
-    confirmed: bool | None = None
 
 
 @dataclass
-class Neighborhoods:
-    """Pairs of near graphs.
+class Learned:
+    """A machine and how much its scores count.
 
     Attributes
     ----------
-    near : ndarray [N, M]
-        Of each graph the nearest ones, ascending, then the nearest further ones that are alike.
-    n_voters : int
-        How many of them are the nearest ones.
-    alike : ndarray [N, M]
-        Whether the two should be near each other.
-    valid : ndarray [N, M]
-        False where there are no further graphs that are alike.
-    target : ndarray [N]
-        Encoded by the objective.
-    folds : ndarray [N]
-        Which fold each graph is held out in.
+    gate : Gate
+        What was found on graphs held out; with weight 0 the scores are not part of the distance.
+    machine : Machine
+    basis : ndarray [T, r]
+        Directions in which scores differ: of C classes, C − 1.
+    unit : float
+        Mean squared distance of the scores of training graphs.
     """
 
-    near: np.ndarray
-    n_voters: int
-    alike: np.ndarray
-    valid: np.ndarray
-    target: np.ndarray
-    folds: np.ndarray
+    gate: Gate
+    machine: Machine
+    basis: np.ndarray
+    unit: float
+
+    @property
+    def width(self) -> int:
+        """Coordinates that the scores have in the distance."""
+        return self.basis.shape[1] if self.gate.weight > 0 else 0
+
+    def coordinates(self, embedded: Mapping[str, Any]) -> np.ndarray:
+        """Scores as coordinates of the distance [N, r], float32."""
+        return self.placed(self.machine.scores(dict(embedded)))
+
+    def placed(self, scores: np.ndarray) -> np.ndarray:
+        """Scores [N, T] as coordinates of the distance [N, r], float32."""
+        factor = np.sqrt(self.gate.weight / self.unit)
+        return (factor * (scores - self.machine.mean) @ self.basis).astype(np.float32)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What JSON can hold, and arrays."""
+        machine, arrays = self.machine.state()
+        return {"gate": vars(self.gate), "machine": machine, "unit": self.unit}, {
+            "basis": self.basis, **{f"machine.{name}": value for name, value in arrays.items()}
+        }  # fmt: skip
 
     @classmethod
-    def of(
-        cls, squares: np.ndarray, target: np.ndarray, objective: Objective, rng: np.random.Generator
-    ) -> Neighborhoods:
-        """Neighbourhoods from squared distances [N, N]; ties are broken at random."""
-        count = len(target)
-        shuffled = rng.permutation(count)
-        others = squares[:, shuffled].astype(np.float32)
-        others[shuffled, np.arange(count)] = np.inf
-        nearest = np.argsort(others, axis=1, kind="stable")[:, : min(N_NEAREST, count - 1)]
-        np.put_along_axis(others, nearest, np.inf, axis=1)
-        others[~objective.alike(target[:, None], target[shuffled])] = np.inf
-        own = np.argsort(others, axis=1, kind="stable")[:, : min(N_ALIKE, count - 1 - nearest.shape[1])]
-        further = np.isfinite(np.take_along_axis(others, own, axis=1))
-        near = shuffled[np.concatenate([nearest, own], axis=1)]
-        valid = np.concatenate([np.ones(nearest.shape, dtype=bool), further], axis=1)
-        alike = objective.alike(target[near], target[:, None]) & valid
-        return cls(near, nearest.shape[1], alike, valid, target, objective.folds(target, N_FOLDS, shuffled))
+    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], terms: dict[str, Term]) -> Learned:
+        """What `state` came from."""
+        machine = Machine.from_state(config["machine"], strip_prefix(arrays, "machine."), terms)
+        return cls(Gate(**config["gate"]), machine, arrays["basis"], config["unit"])
 
 
-def learn(name: str, model: Reweighting, around: Neighborhoods, objective: Objective) -> tuple[np.ndarray, Stage]:
-    """Parameters learned from all graphs, and how those learned without a fold do on that fold."""
-    gains, before, after = [], [], []
-    for fold in range(N_FOLDS):
-        held = around.folds == fold
-        known = ~held[around.near] & around.valid
-        rows = ~held & (known & around.alike).any(1)
-        if not (held.any() and rows.any()):
-            continue
-        found = fit(model, around, objective, rows, known)
-        unlearned = held_out_scores(model.squares(np.zeros(model.n_parameters)), around, objective, held)
-        learned = held_out_scores(model.squares(found), around, objective, held)
-        gains.append(learned - unlearned)
-        before.append(unlearned)
-        after.append(learned)
-    gain = np.concatenate(gains) if gains else np.zeros(1)
-    error = float(gain.std() / np.sqrt(len(gain)))
-    kept = bool(gain.mean() > 2 * error)
-    stage = Stage(
-        name, model.n_parameters, float(np.mean(np.concatenate(before))) if before else 0.0,
-        float(np.mean(np.concatenate(after))) if after else 0.0, error, kept,
-    )  # fmt: skip
-    if not kept:
-        return np.zeros(model.n_parameters), stage
-    return fit(model, around, objective, np.any(around.alike, axis=1), around.valid), stage
+def plan_kernels(
+    screened: Mapping[str, Screened], objective: Objective, sample: Sample, screening: Sample, rng: np.random.Generator
+) -> KernelPlan:
+    """Kernels by their leave-one-out error: all on 400 graphs, sums of the best on 1000."""
+    few = np.sort(rng.permutation(len(screening))[:_SCREENED_ON])
+    outputs = objective.outputs(screening.target)[few]
+    best = shortlist({name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs)
+    some = sample.part(objective.subsample(sample.target, _CHOSEN_ON, rng))
+    squares = {}
+    for name in dict.fromkeys(name for name, _ in best):
+        term = screened[name].term
+        embedded = some.embedded(term)
+        if isinstance(embedded, np.ndarray) and term.projection is None:
+            term.compact(embedded)
+        squares[name] = some.squares(term)
+    choice = choose_kernels(squares, best, objective.outputs(some.target))
+    terms = [screened[name].term for name, _ in choice.names]
+    return KernelPlan(terms, [form for _, form in choice.names], choice.penalty, choice.error)
 
 
-def fit(
-    model: Reweighting, around: Neighborhoods, objective: Objective, rows: np.ndarray, known: np.ndarray
-) -> np.ndarray:
-    """Parameters that minimise the pair loss of these rows [N] over their known neighbours [N, M].
+def squares_by_known(
+    base: np.ndarray,
+    candidates: Mapping[str, np.ndarray],
+    objective: Objective,
+    target: np.ndarray,
+    *,
+    n_steps: int,
+) -> Squares:
+    """Squared distances [N, N] without learned scores, as a function of the graphs that may be looked at.
 
-    The loss takes τ d²; τ is fitted, too. Parameters are drawn towards 0 as by a normal prior of deviation 1.
+    A choice among candidates looks better on the graphs that it was made on than on others, the more so the fewer they
+    are. So up to 1000 graphs it is made anew, among the candidates [N, N], by the known graphs alone. With more, or
+    without candidates, the squared distances are those of the vectors `base` [N, r], whichever graphs are known.
     """
-    from scipy.optimize import minimize
+    fixed = squares_without_copies(base)
+    if not candidates or base.shape[0] > _CHOSEN_ANEW:
+        return lambda known: fixed
 
-    known, alike = known[rows], around.alike[rows]
-    start = model.squares(np.zeros(model.n_parameters))[rows]
-    first = np.where(known & (start > 0), start, np.inf).min(1)  # copies say nothing about the scale
-    typical = float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else 1.0
-    start_rate = -np.log(max(typical, 1e-30))
-    count = int(rows.sum())
+    def anew(known: np.ndarray) -> np.ndarray:
+        if len(known) < _FEWEST:  # nearly all graphs are copies of each other, and held out together
+            return fixed
+        return chosen_without(candidates, target, objective, known, n_steps=n_steps)
 
-    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
-        rate = np.exp(point[0])
-        squares = model.squares(point[1:])[rows]
-        value, grad_scaled = objective.pair_loss(rate * squares, known, alike)
-        grad_squares = np.zeros(around.near.shape)
-        grad_squares[rows] = rate * grad_scaled
-        gradient = np.concatenate([[(grad_scaled * squares).sum() * rate], model.gradient(point[1:], grad_squares)])
-        gradient[1:] += point[1:]
-        return (value + 0.5 * float(point[1:] @ point[1:])) / count, gradient / count
-
-    start_point = np.concatenate([[start_rate], np.zeros(model.n_parameters)])
-    bounds = [(start_rate - 5, start_rate + 5)] + [(-5.0, 5.0)] * model.n_parameters
-    found = minimize(loss, start_point, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MAX_STEPS})
-    return found.x[1:]
+    return anew
 
 
-def held_out_scores(squares: np.ndarray, around: Neighborhoods, objective: Objective, held: np.ndarray) -> np.ndarray:
-    """How well each graph held out is predicted by its nearest graphs that are not held out, averaged over k.
+def learn(
+    plan: KernelPlan,
+    embedded: Mapping[str, Any],
+    squares: Squares,
+    objective: Objective,
+    target: np.ndarray,
+    groups: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    most: int,
+) -> tuple[Learned, list[Fold]]:
+    """Fits the machine to training graphs and decides by folds how much its scores count.
 
-    Only by the nearest, alike or not: the further ones, chosen because they are alike, would give the target away.
+    Parameters
+    ----------
+    plan : KernelPlan
+    embedded : dict
+        Vectors of the training graphs, by the key of the term.
+    squares, objective, target, groups
+        See :func:`decide`.
+    most : int
+        Coordinates that the scores may have.
     """
-    near = around.near[held, : around.n_voters]
-    rows = np.where(held[near], np.inf, squares[held, : around.n_voters])
-    return objective.held_out_scores(rows, around.target[near], around.target[held], _KS)
+    parts = [Part.fit(term, form, embedded[term.key]) for term, form in zip(plan.terms, plan.forms, strict=True)]
+    kernel = mean_kernel(parts, dict(embedded))
+    outputs = objective.outputs(target)
+    machine = Machine.fit(parts, kernel, outputs, plan.penalty)
+    gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng)
+    scores = kernel @ machine.weights + machine.mean
+    unit = max(float(score_squares(scores, scores).mean()), 1e-30)
+    return Learned(gate, machine, _directions(scores, most), unit), folds
+
+
+def _directions(scores: np.ndarray, most: int) -> np.ndarray:
+    """Orthonormal directions [T, r] in which scores [N, T] differ, those of largest variance first, at most `most`."""
+    _, values, axes = np.linalg.svd(scores - scores.mean(0), full_matrices=False)
+    kept = values > 1e-6 * max(values.max(), 1e-300)
+    return np.ascontiguousarray(axes[kept][:most].T)

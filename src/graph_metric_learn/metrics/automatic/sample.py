@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from ..._core.ragged import concatenated_ranges, offsets
 from ...features.blocks import cloud_of
-from ...transport import Vectors, pairwise_distances
+from ...graphs import Graphs
+from .products import squares_between
 
 if TYPE_CHECKING:
     from .terms import Term
 
-Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; sparse for trees
+_MAX_NODES, _MIN_GRAPHS = 80_000, 100  # a choice is made on at most 80,000 nodes, but at least 100 graphs
+_MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
+
+Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; names of trees as uint64
 
 
 @dataclass
@@ -37,35 +40,43 @@ class Sample:
     sizes: Mapping[str, np.ndarray]
     target: np.ndarray
 
+    def __len__(self) -> int:
+        return len(self.target)
+
     def part(self, which: np.ndarray) -> Sample:
         """The graphs with these numbers, ascending."""
         rows = {cloud: concatenated_ranges(offsets(sizes)[which], sizes[which]) for cloud, sizes in self.sizes.items()}
         blocks = {name: block[rows[cloud_of([name])]] for name, block in self.blocks.items()}
         return Sample(blocks, {cloud: sizes[which] for cloud, sizes in self.sizes.items()}, self.target[which])
 
-    def vectors(self, term: Term) -> np.ndarray:
-        """Vectors of one term [N, slots, q]."""
-        return term.vectors(self.blocks, self.sizes[term.cloud])
+    def embedded(self, term: Term) -> Any:
+        """Vectors of one term, before they are projected [N, D]."""
+        return term.embedded(self.blocks, self.sizes[term.cloud])
 
-    def squares(self, terms: list[Term]) -> np.ndarray:
-        """Squared distances [N, N] by a sum of terms."""
-        return squared_distances([self.vectors(term) for term in terms])
+    def coordinates(self, term: Term) -> Any:
+        """Vectors of one term [N, r]."""
+        return term.coordinates(self.embedded(term))
+
+    def squares(self, term: Term) -> np.ndarray:
+        """Squared distances [N, N] by one term."""
+        return squares_without_copies(self.coordinates(term))
 
 
-def side_by_side(vectors: list[np.ndarray]) -> np.ndarray:
-    """Vectors [N, slots, q] of several terms, flattened and concatenated [N, d]."""
-    return np.concatenate([part.reshape(len(part), -1) for part in vectors], axis=1)
+def sample_size(graphs: Graphs, most: int) -> int:
+    """How many graphs a choice is made on: at most `most`, fewer where they are large."""
+    most = min(most, max(_MIN_GRAPHS, int(_MAX_NODES / graphs.sizes.mean())))
+    if graphs.edge_data is None:
+        return most
+    arcs = graphs.edge_data.ends.shape[1] / len(graphs)
+    return min(most, max(_MIN_GRAPHS, int(_MAX_ARCS / max(arcs, 1))))
 
 
-def squared_distances(vectors: list[np.ndarray]) -> np.ndarray:
-    """Squared distances [N, N] between vectors [N, …], added up over the list."""
-    total: Any = 0.0
-    for part in vectors:
-        different, copy_of = without_copies(part.reshape(len(part), -1))
-        embedded = Vectors(torch.from_numpy(different), numpy=True)
-        squares = pairwise_distances(embedded, squared=True, device="cpu", progress=False)
-        total = total + squares[np.ix_(copy_of, copy_of)]
-    return total
+def squares_without_copies(vectors: Any) -> np.ndarray:
+    """Squared distances [N, N], float32, between vectors [N, d]; those of copies are exactly 0, and computed once."""
+    if not isinstance(vectors, np.ndarray):  # sparse: exact
+        return squares_between(vectors).astype(np.float32)
+    different, copy_of = without_copies(vectors)
+    return squares_between(different)[np.ix_(copy_of, copy_of)]
 
 
 def without_copies(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..._core.progress import progress_bar
-from ...features.blocks import cloud_of
 from ...objectives import Objective
 from ...objectives.leave_one_out import leave_one_out, usable
-from .candidates import embeddings_for
 from .sample import Sample
+from .screening import Screened
 from .terms import Term
 
 _SHORTLIST = 12  # candidates, the best on their own, that are scored on the full sample
-_MANY_EDGES = 200  # edges per graph from which they are not transported to a reference
-_CONSTANT = 1e-12  # mean squared distance of a candidate that tells no two graphs apart
 
 
 @dataclass
@@ -49,61 +45,41 @@ class Choice:
 
 
 def select_terms(
-    candidates: Mapping[str, list[str]],
-    embedding: str,
-    objective: Objective,
-    sample: Sample,
-    screening: Sample,
-    *,
-    n_steps: int,
-    rng: np.random.Generator,
-    progress: bool | None,
-) -> tuple[list[Term], Choice]:
-    """A weighted sum of candidates: all are screened on a subsample, the best 12 are scored on the full sample.
+    screened: Mapping[str, Screened], objective: Objective, sample: Sample, screening: Sample, *, n_steps: int
+) -> tuple[list[Term], Choice, dict[str, np.ndarray]]:
+    """A weighted sum of candidates: all are scored on a subsample, the best 12 on the full sample.
 
-    Parameters
-    ----------
-    candidates : dict of list of str
-        Sets of blocks by title, each tried with all embeddings that fit, or with `embedding` alone.
-    sample, screening : Sample
-        Graphs that candidates are fitted to and chosen on, and the subsample of them for the screening.
-    n_steps : int
-        See :func:`choose`.
+    The chosen terms are projected onto few coordinates, and weighted so that squared distances have mean 1. The squared
+    distances of all 12 come back, too.
     """
-    terms: dict[str, Term] = {}
-    scores: dict[str, float] = {}
-    kinds = {title: _embeddings(names, embedding, sample) for title, names in candidates.items()}
-    count = sum(map(len, kinds.values()))
-    with progress_bar(progress, "choosing", total=count, unit="candidate", delay=1.0) as bar:
-        for title, names in candidates.items():
-            for term in Term.fit_each(title, names, kinds[title], sample.blocks, sample.sizes[cloud_of(names)], rng):
-                squares = screening.squares([term])
-                if squares.mean() > _CONSTANT:
-                    name = term.name if term.name not in terms else f"{term.name} ({term.kind})"
-                    terms[name] = term
-                    scores[name] = float(leave_one_out(objective, squares, screening.target).mean())
-                bar.update()
-    if not terms:
-        raise ValueError("all graphs look the same: no block of node features tells any two apart")
+    scores = {
+        name: float(leave_one_out(objective, one.squares, screening.target).mean()) for name, one in screened.items()
+    }
     squares_of = {}
     for name in sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]:
-        squares = sample.squares([terms[name]])
-        terms[name].weight = 1.0 / float(squares.mean())
-        squares_of[name] = squares * np.float32(terms[name].weight)
+        term = screened[name].term
+        if term.projection is None:
+            term.compact(sample.embedded(term))
+        term.weight = 1.0
+        squares = sample.squares(term)
+        term.weight = 1.0 / max(float(squares.mean()), 1e-30)
+        squares_of[name] = squares * np.float32(term.weight)
     choice = choose(squares_of, sample.target, objective, n_steps=n_steps)
     choice.scores = scores
+    terms = []
     for name, weight in choice.weights.items():
-        terms[name].weight *= weight
-    return [terms[name] for name in choice.weights], choice
+        terms.append(screened[name].term)
+        terms[-1].weight *= weight
+    return terms, choice, squares_of
 
 
-def _embeddings(names: list[str], wanted: str, sample: Sample) -> list[str]:
-    """Embeddings for these blocks; transport to a reference takes too long for large clouds of edges."""
-    kinds = embeddings_for(names, wanted)
-    cloud = cloud_of(names)
-    if wanted == "auto" and cloud == "edges" and sample.sizes[cloud].mean() > _MANY_EDGES:
-        kinds = [kind for kind in kinds if kind != "reference"]
-    return kinds
+def chosen_without(
+    squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, known: np.ndarray, *, n_steps: int
+) -> np.ndarray:
+    """Squared distances [N, N] of the sum that `choose` would find if it knew some of the graphs only."""
+    choice = choose({name: one[np.ix_(known, known)] for name, one in squares.items()}, target[known], objective,
+                    n_steps=n_steps)  # fmt: skip
+    return np.sum([np.float32(weight) * squares[name] for name, weight in choice.weights.items()], axis=0)
 
 
 def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, *, n_steps: int = 8) -> Choice:
@@ -136,7 +112,7 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
     names = sorted(scores, key=lambda name: -scores[name])
     total = np.zeros_like(squares[names[0]])
     added: list[str] = []
-    best, length = -1.0, 0
+    best, length = -np.inf, 0
     trail: list[tuple[str, float]] = []
     for _ in range(n_steps):
         tried = [score(total + squares[name]) for name in names]

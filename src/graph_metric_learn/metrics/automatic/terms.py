@@ -10,9 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.linear import MAX_COLUMNS, principal_components
-from ...embeddings import EMBEDDINGS, Embedding, restore
+from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
 from ...features.blocks import cloud_of
 from ...persistence.models import strip_prefix
+from .compaction import MAX_WIDTH, Projection
 from .sample import Blocks
 
 
@@ -27,13 +28,15 @@ class Term:
     names : list of str
         The blocks.
     basis : ndarray [Q, q] or None
-        Map of the blocks side by side, Q columns: principal components where there are many, and what was learned.
+        Map of the blocks side by side, Q columns: principal components where there are many.
     kind, embedding
         Which embedding, by its name and fitted.
     weight : float
         Factor of its squared distance, so that d² = Σ weight · d²(embedding).
+    projection : Projection or None
+        Onto fewer coordinates, where the embedding has many.
     column_weights : ndarray [q] or None
-        Factors of the columns in the squared distance of the embedding, where they were learned.
+        Factors of the columns in the squared distance of the embedding, in models of earlier versions.
     """
 
     title: str
@@ -42,6 +45,7 @@ class Term:
     kind: str
     embedding: Embedding
     weight: float = 1.0
+    projection: Projection | None = None
     column_weights: np.ndarray | None = None
 
     @classmethod
@@ -58,7 +62,7 @@ class Term:
         if not kinds:
             return []
         points, basis = _joined(blocks, names), None
-        if not sparse.issparse(points) and points.shape[1] > MAX_COLUMNS:
+        if points.dtype.kind == "f" and not sparse.issparse(points) and points.shape[1] > MAX_COLUMNS:
             basis = principal_components(points)  # blocks are centred
             points = points @ basis
         return [cls(title, names, basis, kind, EMBEDDINGS[kind]().fit(points, sizes, rng)) for kind in kinds]
@@ -68,59 +72,60 @@ class Term:
         return f"{self.embedding.name} of {self.title}"
 
     @property
+    def key(self) -> str:
+        """What it is called in files and tables of vectors."""
+        return f"{self.kind} | {self.title}"
+
+    @property
     def cloud(self) -> str:
         """Whether its points are "nodes" or "edges"."""
         return cloud_of(self.names)
 
     def points(self, blocks: Blocks) -> Any:
-        """Node features [S, q]; sparse where the embedding takes columns of 0 and 1."""
+        """Node features [S, q], or names of trees."""
         joined = _joined(blocks, self.names)
         return joined if self.basis is None else joined @ self.basis
 
-    def vectors(self, blocks: Blocks, sizes: np.ndarray) -> np.ndarray:
-        """Vectors [G, slots, q] whose squared distance is this term."""
+    def embedded(self, blocks: Blocks, sizes: np.ndarray) -> Any:
+        """Vectors of the embedding [G, D], float32, or sparse rows."""
         vectors = self.embedding.vectors(self.points(blocks), sizes)
+        if sparse.issparse(vectors):
+            return vectors
         if self.column_weights is not None:
-            vectors *= np.sqrt(self.column_weights, dtype=np.float32)
-        vectors *= np.float32(np.sqrt(self.weight))
-        return vectors
+            vectors = vectors * np.sqrt(self.column_weights, dtype=np.float32)
+        return vectors.reshape(len(vectors), -1)
 
-    def compare(self, blocks: Blocks, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How two graphs are compared, the first of which has `first` points; see :meth:`Embedding.compare`."""
+    def see_all(self, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator) -> None:
+        """Fits columns of names to more graphs than the embedding was fitted to, before it is projected."""
+        if isinstance(self.embedding, ColumnEmbedding) and not sparse.issparse(points := self.points(blocks)):
+            self.embedding.fit(points, sizes, rng)
+
+    def compact(self, embedded: Any) -> None:
+        """Projects onto at most 256 coordinates, where there are more or the vectors are sparse."""
+        if sparse.issparse(embedded) or embedded.shape[1] > MAX_WIDTH:
+            self.projection = Projection.fit(embedded, MAX_WIDTH)
+
+    def coordinates(self, embedded: Any) -> Any:
+        """Vectors of the embedding [G, D] in the coordinates of the distance: projected, and times √weight."""
+        vectors = embedded if self.projection is None else self.projection.apply(embedded)
+        return vectors * (np.sqrt(self.weight) if sparse.issparse(vectors) else np.float32(np.sqrt(self.weight)))
+
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        """The gradient by vectors of the embedding [D], from that by the coordinates [r]."""
+        gradient = np.sqrt(self.weight) * gradient
+        return gradient if self.projection is None else self.projection.pull(gradient)
+
+    def plan(self, blocks: Blocks, first: int) -> np.ndarray:
+        """Which points of two graphs are compared, the first of which has `first` points."""
         points = self.points(blocks)
-        weights = np.ones(points.shape[1]) if self.column_weights is None else self.column_weights
-        plan, source, target = self.embedding.compare(points[:first], points[first:], weights)
-        return plan, self.weight * source, self.weight * target
+        return self.embedding.plan(points[:first], points[first:])
 
-    def column_groups(self, blocks: Blocks) -> tuple[np.ndarray, np.ndarray]:
-        """Groups of columns that share a weight: the group of each column [q], and the block of each group [G].
-
-        Columns of trees are too many to be weighted one by one; principal components belong to no block.
-        """
-        widths = [blocks[name].shape[1] for name in self.names]
-        if self.embedding.takes_columns:
-            return np.repeat(np.arange(len(widths)), widths), np.arange(len(widths))
-        if self.basis is not None:
-            return np.arange(self.basis.shape[1]), np.zeros(self.basis.shape[1], dtype=np.int64)
-        return np.arange(sum(widths)), np.repeat(np.arange(len(widths)), widths)
-
-    def weight_columns(self, factors: np.ndarray) -> None:
-        """Multiplies the weights of the columns [q]."""
-        before = 1.0 if self.column_weights is None else self.column_weights
-        self.column_weights = (before * factors).astype(np.float32)
-
-    def refreshed(self, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator) -> Term:
-        """The same term with the learned weights of columns moved into its basis, and the embedding fitted anew.
-
-        Plans of transport then take the weights into account, too.
-        """
-        assert self.column_weights is not None
-        scale = np.sqrt(self.column_weights, dtype=np.float32)
-        basis = np.diag(scale) if self.basis is None else self.basis * scale
-        embedding = EMBEDDINGS[self.kind](**self.embedding.options())
-        term = Term(self.title, self.names, basis, self.kind, embedding, self.weight)
-        term.embedding.fit(term.points(blocks), sizes, rng)
-        return term
+    def attribute(self, blocks: Blocks, first: int, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each point of the two adds to ⟨gradient, difference of their embedded vectors⟩ [D]."""
+        points = self.points(blocks)
+        if self.column_weights is not None:
+            gradient = (gradient.reshape(-1, len(self.column_weights)) * np.sqrt(self.column_weights)).reshape(-1)
+        return self.embedding.attribute(points[:first], points[first:], gradient)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What JSON can hold, and arrays."""
@@ -128,6 +133,8 @@ class Term:
         for name in ("basis", "column_weights"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
+        if self.projection is not None:
+            arrays |= {f"projection.{name}": value for name, value in self.projection.arrays().items()}
         config = {"title": self.title, "names": self.names, "kind": self.kind, "weight": self.weight}
         return {**config, "options": self.embedding.options()}, arrays
 
@@ -137,13 +144,14 @@ class Term:
         embedding = restore(config["kind"], config.get("options", {}), strip_prefix(arrays, "embedding."))
         return cls(
             config["title"], config["names"], arrays.get("basis"), config["kind"], embedding, config["weight"],
-            arrays.get("column_weights"),
+            Projection.from_arrays(strip_prefix(arrays, "projection.")), arrays.get("column_weights"),
         )  # fmt: skip
 
 
 def _joined(blocks: Blocks, names: Sequence[str]) -> Any:
-    """Blocks side by side, divided by the root of their number; sparse ones as they are."""
+    """Blocks side by side, divided by the root of their number; names of trees as they are."""
     parts = [blocks[name] for name in names]
     if sparse.issparse(parts[0]):
         return sparse.hstack(parts, format="csr")
-    return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
+    joined = np.concatenate(parts, axis=1)
+    return joined if joined.dtype.kind == "u" else joined / np.float32(np.sqrt(len(parts)))

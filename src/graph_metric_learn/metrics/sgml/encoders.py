@@ -24,6 +24,7 @@ from ..._core.validation import one_of
 from ...features.propagation import PROPAGATIONS, propagate
 from ...graphs import Graphs
 from .directed import DIRECTED, propagate_directed
+from .masses import softmax_within
 
 ACTIVATIONS = ("relu", "none")
 
@@ -45,6 +46,10 @@ class SGCN(nn.Module):
         What follows the product.
     seed : int, numpy.random.Generator or None
         For the Glorot-uniform start of Θ, U(±sqrt(6 / (q + p))).
+    learned_masses : bool
+        Whether node i has a mass proportional to exp(<s_i / σ, u>), with s_i its row of Ã^r X, σ the scale of each
+        column (:meth:`set_scale`) and one trainable vector u, the parameter `attention`, that starts at 0. Otherwise
+        all nodes of a graph have the same mass.
 
     References
     ----------
@@ -60,6 +65,7 @@ class SGCN(nn.Module):
         propagation: str = "symmetric",
         activation: str = "relu",
         seed: Any = None,
+        learned_masses: bool = False,
     ) -> None:
         super().__init__()
         self.depth = depth
@@ -68,6 +74,10 @@ class SGCN(nn.Module):
         bound = math.sqrt(6.0 / (in_features + out_features))
         start = np.random.default_rng(seed).uniform(-bound, bound, size=(in_features, out_features))
         self.theta = nn.Parameter(torch.from_numpy(start.astype(np.float32)))
+        self.attention: nn.Parameter | None
+        self.scale: Tensor | None
+        self.register_parameter("attention", nn.Parameter(torch.zeros(in_features)) if learned_masses else None)
+        self.register_buffer("scale", torch.ones(in_features) if learned_masses else None)
 
     def prepare(self, graphs: Graphs) -> Tensor:
         """Propagated features Ã^r X of all nodes [S, q]."""
@@ -78,6 +88,23 @@ class SGCN(nn.Module):
         """Node features [S, p]."""
         product = propagated @ self.theta
         return product.relu() if self.activation == "relu" else product
+
+    def set_scale(self, propagated: Tensor) -> None:
+        """Takes σ, by which masses see the columns, from propagated features [S, q]: their standard deviations.
+
+        Masses are exponential in the features: steps of one length in u suit columns of any unit only if these are
+        scaled. Columns that do not vary keep their scale of 1.
+        """
+        if self.scale is not None:
+            spread = propagated.double().std(0, correction=0)
+            varies = spread > 1e-6 * propagated.double().abs().amax(0)
+            self.scale.copy_(torch.where(varies, spread, torch.ones_like(spread)))
+
+    def masses(self, propagated: Tensor, sizes: np.ndarray) -> Tensor | None:
+        """Masses of the nodes [S], float64, adding up to 1 in each graph; None where they are not learned."""
+        if self.attention is None or self.scale is None:
+            return None
+        return softmax_within((propagated.double() * (self.attention.double() / self.scale)).sum(1), sizes)
 
 
 def takes_batch(module: nn.Module) -> bool:
@@ -95,12 +122,22 @@ def prepare(module: nn.Module, graphs: Graphs) -> Tensor | None:
 
 def encode(module: nn.Module, graphs: Graphs) -> Tensor:
     """Node features of all graphs [S, p], by an encoder of any of the three kinds (see the top of this file)."""
+    return encode_measures(module, graphs)[0]
+
+
+def encode_measures(module: nn.Module, graphs: Graphs) -> tuple[Tensor, Tensor | None]:
+    """Node features of all graphs [S, p], and the masses of the nodes [S]; None where they are uniform."""
     prepared = prepare(module, graphs)
     features = _encode_batch(module, graphs) if prepared is None else module(prepared)
     if not isinstance(features, Tensor) or features.ndim != 2 or len(features) != int(graphs.sizes.sum()):
         shape = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise ValueError(f"the encoder returned {shape}, expected one row per node: ({int(graphs.sizes.sum())}, p)")
-    return features
+    return features, node_masses(module, prepared, graphs.sizes)
+
+
+def node_masses(module: nn.Module, prepared: Tensor | None, sizes: np.ndarray) -> Tensor | None:
+    """Masses of nodes [S] by what `prepare` returned for them; None where they are uniform."""
+    return module.masses(prepared, sizes) if isinstance(module, SGCN) and prepared is not None else None
 
 
 def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
@@ -117,7 +154,10 @@ def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
 
 def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **options: Any) -> nn.Module:
     """An encoder with saved weights, for use: a copy of the given one or, for None, an SGCN with these options."""
-    module = SGCN(*weights["theta"].shape, **options) if encoder is None else deepcopy(encoder)
+    if encoder is None:
+        module: nn.Module = SGCN(*weights["theta"].shape, learned_masses="attention" in weights, **options)
+    else:
+        module = deepcopy(encoder)
     try:
         module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     except RuntimeError as error:

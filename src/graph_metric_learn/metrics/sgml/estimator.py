@@ -11,23 +11,24 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from ..._core.validation import draw_seed, one_of, whole_number
+from ..._core.validation import draw_seed
 from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums
 from ...graphs import Columns, Graphs
-from ...objectives.classes import check_classes
-from ...persistence.models import load_model, strip_prefix
+from ...objectives import Objective
+from ...persistence.models import load_model
 from ...transport import Curves, curve_vectors
-from ...transport.curves import DISTANCES, resolve
+from ...transport.curves import resolve
 from ...transport.devices import resolve_device
-from ...transport.ordering import check_ties
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
-from .encoders import SGCN, encode, restored
-from .losses import resolve_loss
+from .encoders import SGCN, encode, encode_measures
 from .matching import explain_pair
+from .options import check_options
 from .reading import HINT, used_of_edges, warn_of_offsets
+from .state import fitted_state, restore_state
+from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
 from .training import History, train
 from .training.batch_distances import CurveRule
 
@@ -39,7 +40,7 @@ class SGML(BaseGraphMetric):
 
     A graph's nodes go through a simple graph convolution with one small matrix Θ; its distance to another graph is the
     Restricted Projected Wasserstein distance between the two clouds of node features; Θ is trained so that graphs of
-    one class are near each other [1]_. New graphs need no retraining.
+    one class, or of like numbers, are near each other [1]_. New graphs need no retraining.
 
     Parameters
     ----------
@@ -49,8 +50,9 @@ class SGML(BaseGraphMetric):
         Output features p; at most as many as input features.
     distance : {"rpw", "pw", "sw"}
         What compares two clouds.
-    loss : {"nccml", "nccml-paper", "nca", "nca-paper"}, callable or pytorch-metric-learning loss
-        A callable takes (squared distances [B, B], classes [B]).
+    loss : {"nccml", "nccml-paper", "nca", "nca-paper", "mlkr"}, callable or pytorch-metric-learning loss
+        "mlkr" learns from numbers, the others from classes. A callable takes (squared distances [B, B], targets):
+        classes [B], or standardised numbers [B, T], NaN where one is missing.
     n_epochs, batch_size, learning_rate
         Of the training. n_epochs=0 leaves Θ as it was drawn.
     features : {"auto", "x", "attributes", "labels", "degree", "fuse"}
@@ -68,7 +70,7 @@ class SGML(BaseGraphMetric):
     restart_optimizer : bool
         Whether Adam starts anew at every epoch, as in the authors' code.
     batching : {"covered", "shuffled"}
-        Whether batches of a single class are avoided.
+        Whether batches of a single class are avoided. For numbers, batches are always shuffled.
     n_cells : int
         Cells per curve of the vectors that `transform` gives.
     warm_start : bool
@@ -92,6 +94,12 @@ class SGML(BaseGraphMetric):
     edge_sums : bool
         Whether nodes also get the sums and means of the labels, vectors, weights and squared weights of their edges,
         standardised; see :class:`EdgeSums`. Without it SGML uses weights only, and `fit` warns of what it leaves out.
+    task : {"auto", "classes", "numbers"}
+        What y holds. "auto": classes for strings and whole numbers; numbers for others, and for several columns.
+    masses : {"uniform", "learned"}
+        Whether nodes of a graph count alike or, "learned", by attention: the mass of a node is proportional to
+        exp(<s, u>), s being its propagated features, scaled, and u a vector that is learned beside Θ, from 0. Training
+        is then slower: pairs of curves with unequal steps share no grid, and autograd walks along each.
 
     Attributes
     ----------
@@ -103,8 +111,10 @@ class SGML(BaseGraphMetric):
         The fitted sums over edges, beside them.
     directed_ : bool
         Whether the graphs of `fit` had directions.
+    objective_ : Classes or Numbers
+        What the targets were: `classes_`, or the mean and scale of numbers.
     classes_ : ndarray
-        Class labels seen.
+        Class labels seen, where the targets were classes.
     history_ : History
         Loss and seconds per epoch.
 
@@ -154,6 +164,8 @@ class SGML(BaseGraphMetric):
         edges: Any = "auto",
         directed: Any = "auto",
         edge_sums: bool = False,
+        task: str = "auto",
+        masses: str = "uniform",
     ) -> None:
         self.depth = depth
         self.n_components = n_components
@@ -183,52 +195,61 @@ class SGML(BaseGraphMetric):
         self.edges = edges
         self.directed = directed
         self.edge_sums = edge_sums
+        self.task = task
+        self.masses = masses
 
     # --- learning ------------------------------------------------------------------------------------------------
 
-    def fit(self, graphs: Any, y: Any = None) -> SGML:
+    objective_: Objective
+
+    def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> SGML:
         """Learns the metric.
 
         Parameters
         ----------
         graphs : list of graphs, PyG dataset or Batch
             See :func:`as_graphs`.
-        y : array [N], optional
-            Class labels, numbers or strings; taken from the graphs (`Data.y`) when None.
+        y : array [N] or [N, T], optional
+            Classes (whole numbers or strings) or, with ``loss="mlkr"``, numbers: one per graph, or several, where NaN
+            means missing. Taken from the graphs (`Data.y`) when None.
+        groups : ignored
+            SGML makes no folds. The argument is there for predictors, which pass it to any metric.
         """
         given = self.read_new(graphs)
         warn_unused(given, used_of_edges(self), hint=HINT)
         return self.fit_read(given, y)
 
-    def fit_read(self, given: Graphs, y: Any) -> SGML:
-        """`fit` on graphs that were read already, without a word on what SGML does not use of them."""
-        codes, rng = self.begin(given, y)
-        return self._train(given, codes, self.n_epochs, rng)
+    def fit_read(self, given: Graphs, y: Any, task: str | None = None) -> SGML:
+        """`fit` on graphs that were read already, without a word on what SGML does not use of them.
 
-    def begin(self, given: Graphs, y: Any) -> tuple[np.ndarray, np.random.Generator]:
-        """All of `fit` that comes before training: checks, features, encoder. Returns whole-number classes and a source
-        of randomness for the batches."""
-        self._check_options()
-        y = check_classes(given, y)
+        task : in place of the metric's own, if not None.
+        """
+        target, rng = self.begin(given, y, task)
+        return self._train(given, target, self.n_epochs, rng)
+
+    def begin(self, given: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
+        """All of `fit` that comes before training: checks, features, encoder. Returns encoded targets and a source of
+        randomness for the batches."""
+        check_options(self)
+        _, objective, target = encode_targets(self.task if task is None else task, self.loss, given, y)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         if not (self.warm_start and hasattr(self, "module_")):
             self._start(given, rng)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return codes, rng
+        self.objective_ = objective
+        return target, rng
 
     def partial_fit(self, graphs: Any, y: Any = None, n_epochs: int | None = None) -> SGML:
         """Trains on from the present encoder, on these graphs; `n_epochs` more epochs. Classes may be new."""
         if not hasattr(self, "module_"):
             return self.fit(graphs, y)
-        self._check_options()
+        check_options(self)
         given = self.read(graphs)
         warn_unused(given, used_of_edges(self), hint=HINT)
-        y = check_classes(given, y)
-        self.classes_ = np.unique(np.concatenate([self.classes_, y]))
-        codes = np.searchsorted(self.classes_, y)
+        check_loss_fits(self.loss, task_of_objective(self.objective_))
+        target = encode_more(self.objective_, given, y)
         rng = np.random.default_rng([self.seed_ or 0, len(self.history_.loss)])
-        return self._train(given, codes, self.n_epochs if n_epochs is None else n_epochs, rng)
+        return self._train(given, target, self.n_epochs if n_epochs is None else n_epochs, rng)
 
     def _start(self, given: Graphs, rng: np.random.Generator) -> None:
         """Fits the features, makes the encoder and draws the directions."""
@@ -248,7 +269,10 @@ class SGML(BaseGraphMetric):
             self.module_ = SGCN(
                 width, p,
                 depth=self.depth, propagation=self.propagation, activation=self.activation, seed=rng,
+                learned_masses=self.masses == "learned",
             )  # fmt: skip
+            if self.masses == "learned":
+                self.module_.set_scale(self.module_.prepare(self.node_features(given)))
         else:
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
@@ -258,9 +282,9 @@ class SGML(BaseGraphMetric):
         self.rule_ = CurveRule(directions, carry, self.ties)
         self.history_ = History()
 
-    def _train(self, given: Graphs, codes: np.ndarray, n_epochs: int, rng: np.random.Generator) -> SGML:
+    def _train(self, given: Graphs, target: np.ndarray, n_epochs: int, rng: np.random.Generator) -> SGML:
         train(
-            self.module_, self.node_features(given), codes, self.rule_,
+            self.module_, self.node_features(given), target, self.rule_,
             loss=self.loss, n_epochs=n_epochs, batch_size=self.batch_size, learning_rate=self.learning_rate,
             restart=self.restart_optimizer, batching=self.batching, rng=rng, n_cells=self.n_cells,
             progress=self.progress, history=self.history_,
@@ -299,7 +323,8 @@ class SGML(BaseGraphMetric):
         check_is_fitted(self, "module_")
         ready = self.node_features(self.read(graphs))
         with torch.no_grad():
-            return self.rule_.curves(encode(self.module_, ready), ready.sizes, numpy=True)
+            points, masses = encode_measures(self.module_, ready)
+            return self.rule_.curves(points, ready.sizes, masses, numpy=True)
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -310,8 +335,9 @@ class SGML(BaseGraphMetric):
         check_is_fitted(self, "module_")
         both = self.node_features(self.read([graph, other]))
         with torch.no_grad():
-            points = encode(self.module_, both).cpu().numpy()
-        return explain_pair(points, both, self.rule_)
+            points, masses = encode_measures(self.module_, both)
+        weights = None if masses is None else masses.cpu().numpy()
+        return explain_pair(points.cpu().numpy(), both, self.rule_, weights)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -336,22 +362,7 @@ class SGML(BaseGraphMetric):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "module_")
-        params = self.get_params(deep=False)
-        params["encoder"] = None if self.encoder is None else type(self.encoder).__name__
-        params |= {"loss": self.loss if isinstance(self.loss, str) else None, "random_state": self.seed_}
-        config = {
-            "params": params,
-            "features": self.features_.state(),
-            "edge_sums": None if self.edge_sums_ is None else self.edge_sums_.state(),
-            "edges": {"directed": self.directed_, "weighted": self.weighted_},
-            "columns": self.columns_.state(),
-            "classes": self.classes_.tolist(),
-            "history": vars(self.history_),
-        }
-        tensors = {f"encoder.{name}": value.cpu().numpy() for name, value in self.module_.state_dict().items()}
-        if self.rule_.directions is not None:
-            tensors["directions"] = self.rule_.directions.numpy()
-        return config, tensors
+        return fitted_state(self)
 
     @classmethod
     def from_state(
@@ -366,35 +377,18 @@ class SGML(BaseGraphMetric):
             ))  # fmt: skip
         params["encoder"] = encoder
         metric = cls(**params)
-        metric.seed_ = params["random_state"]
-        metric.features_ = NodeFeatures.from_state(config["features"])
-        sums, edges = config.get("edge_sums"), config.get("edges", {})  # not in older files, which saw no edge data
-        metric.edge_sums_ = None if sums is None else EdgeSums.from_state(sums)
-        metric.directed_, metric.weighted_ = edges.get("directed", False), edges.get("weighted", False)
-        metric.columns_ = Columns.from_state(config.get("columns"))
-        metric.classes_, metric.history_ = np.array(config["classes"]), History(**config["history"])
-        options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
-        metric.module_ = restored(encoder, strip_prefix(tensors, "encoder."), **options)
-        directions = torch.from_numpy(tensors["directions"]) if "directions" in tensors else None
-        _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
-        metric.rule_ = CurveRule(directions, carry, metric.ties)
+        restore_state(metric, config, tensors)
         return metric
 
-    # --- checks --------------------------------------------------------------------------------------------------
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels seen, where the targets were classes."""
+        check_is_fitted(self, "objective_")
+        return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
+
+    # --- what follows from the options -----------------------------------------------------------------------------
 
     def training_device(self) -> torch.device:
         """Where `fit` trains."""
         large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
         return resolve_device(self.device, auto="cuda" if large else "cpu")
-
-    def _check_options(self) -> None:
-        for name, least in (("depth", 0), ("n_components", 1), ("n_epochs", 0), ("batch_size", 2), ("n_cells", 1)):
-            whole_number(name, getattr(self, name), least)
-        if not (np.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ValueError(f"learning_rate must be positive, got {self.learning_rate!r}")
-        one_of("distance", self.distance, DISTANCES)
-        if check_ties(self.ties) == "optimal":
-            raise ValueError('ties="optimal" is for single pairs: train with ties="canonical"')
-        resolve_loss(self.loss)
-        if self.encoder is not None and not isinstance(self.encoder, torch.nn.Module):
-            raise ValueError(f"encoder must be a torch.nn.Module, got {type(self.encoder).__name__}")

@@ -16,13 +16,14 @@ import torch
 from joblib import effective_n_jobs
 
 from ...graphs import Graphs, as_graphs
-from ...objectives.classes import check_classes
+from ...objectives.targets import given_targets
 from ...transport.devices import resolve_device
 from ..unused import warn_unused
 from .encoders import SGCN
 from .estimator import SGML
 from .losses import named_loss
-from .reading import HINT, reading_options, used_of_edges
+from .reading import HINT, used_of_edges
+from .targets import encode_targets
 from .training.many_models import Job, train_many
 
 _MODELS_PER_CORE = 2.5  # from which a GPU beats a thread per core: 40 models on an H200 beside 16 cores
@@ -49,15 +50,15 @@ def fit_many(
         `edges` and `directed`.
     graphs : list of graphs, PyG dataset or Batch
         See :func:`as_graphs`; converted once.
-    y : array [N], optional
-        Class labels; taken from the graphs when None.
+    y : array [N] or [N, T], optional
+        Classes or numbers, see :meth:`SGML.fit`; taken from the graphs when None.
     subsets : list of index arrays, optional
         On which graphs each metric is fitted; on all of them when None.
     device : {"auto", "cpu", "cuda", "cuda:1", …}
         "cpu": one metric per thread. "cuda": metrics that differ only in data, depth, seed, propagation, learning
-        rate or batching are trained side by side in one batched run; those with an encoder or loss of their own, one
-        after the other. "auto" takes a GPU, if there is one, from 2.5 metrics per core on. Afterwards each metric is
-        on the device that its own `device` names.
+        rate or batching are trained side by side in one batched run; one after the other, those with an encoder or
+        loss of their own, for numbers, or with learned masses. "auto" takes a GPU, if there is one, from 2.5 metrics
+        per core on. Afterwards each metric is on the device that its own `device` names.
     n_jobs : int, optional
         Threads on the CPU, as joblib counts them (−1: one per core); one per core when None.
 
@@ -81,11 +82,13 @@ def fit_many(
         raise ValueError("fit_many needs a list of SGML metrics")
     if len({id(metric) for metric in metrics}) < len(metrics):
         raise ValueError("the same metric stands in the list twice: make copies with sklearn.base.clone")
-    if len({tuple(reading_options(metric).values()) for metric in metrics}) > 1:
+    if len({tuple(metric._reading_options().values()) for metric in metrics}) > 1:
         raise ValueError("the metrics name or read what nodes and edges carry differently: fit them apart")
-    given = as_graphs(graphs, **reading_options(metrics[0]))
+    given = as_graphs(graphs, **metrics[0]._reading_options())
     warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)), hint=HINT)
-    y = check_classes(given, y)
+    tasks = [encode_targets(metric.task, metric.loss, given, y).task for metric in metrics]  # of all graphs, not a part
+    y = given_targets(given, y)
+    assert y is not None
     every = np.arange(len(given))
     parts = [every] * len(metrics) if subsets is None else [_graph_numbers(subset, every) for subset in subsets]
     if len(parts) != len(metrics):
@@ -93,9 +96,9 @@ def fit_many(
     auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
     where = resolve_device(device, auto=auto)
     if where.type == "cpu":
-        _fit_in_threads(metrics, given, y, parts, n_jobs)
+        _fit_in_threads(metrics, given, y, parts, tasks, n_jobs)
     else:
-        _fit_together(metrics, given, y, parts, where)
+        _fit_together(metrics, given, y, parts, tasks, where)
     return metrics
 
 
@@ -107,12 +110,15 @@ def _graph_numbers(subset: Any, every: np.ndarray) -> np.ndarray:
 
 
 def _fit_in_threads(
-    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], n_jobs: int | None
+    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str], n_jobs: int | None
 ) -> None:
     """One metric per thread: the compiled training step releases the GIL."""
     threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(_fit_alone, m, given[part], y[part]) for m, part in zip(metrics, parts, strict=True)]
+        futures = [
+            pool.submit(_fit_alone, metric, given[part], y[part], task)
+            for metric, part, task in zip(metrics, parts, tasks, strict=True)
+        ]
         try:
             for future in futures:
                 future.result()
@@ -121,9 +127,9 @@ def _fit_in_threads(
                 future.cancel()
 
 
-def _fit_alone(metric: SGML, given: Graphs, y: np.ndarray) -> None:
+def _fit_alone(metric: SGML, given: Graphs, y: np.ndarray, task: str) -> None:
     """`fit` without its warning of what the metric does not use, which was given for all metrics together."""
-    metric.fit_read(metric.read_new(given), y)
+    metric.fit_read(metric.read_new(given), y, task)
 
 
 class _RunOptions(NamedTuple):
@@ -141,17 +147,18 @@ class _RunOptions(NamedTuple):
 
 
 def _fit_together(
-    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], device: torch.device
+    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str], device: torch.device
 ) -> None:
     """Batched runs of metrics that agree in their `_RunOptions`; those that cannot be batched are fitted alone."""
     runs: dict[_RunOptions, list[tuple[SGML, Job]]] = {}
     propagated: dict[str, np.ndarray] = {}  # by everything that it depends on
-    for metric, part in zip(metrics, parts, strict=True):
+    for metric, part, task in zip(metrics, parts, tasks, strict=True):
         loss = named_loss(metric.loss)
-        if metric.encoder is not None or loss is None or loss.batched is None or metric.warm_start:
-            _fit_alone(metric, given[part], y[part])
+        batched = loss is not None and loss.batched is not None and metric.masses == "uniform"
+        if not batched or metric.encoder is not None or metric.warm_start:
+            _fit_alone(metric, given[part], y[part], task)
             continue
-        codes, rng = metric.begin(given[part], y[part])
+        codes, rng = metric.begin(given[part], y[part], task)
         module, rule = metric.module_.cpu(), metric.rule_
         assert isinstance(module, SGCN)
         sums = None if metric.edge_sums_ is None else metric.edge_sums_.state()

@@ -1,4 +1,4 @@
-"""Losses on squared distances within a batch: small where graphs of one class are near each other.
+"""Losses on squared distances within a batch: small where graphs of one class, or of like numbers, are near each other.
 
 Squared, because the root has no gradient at 0. NCCML and NCA each come in two forms: "authors", what the code published
 with the paper computes, and "paper", what its formulas say.
@@ -13,6 +13,8 @@ Training needs up to three implementations of each. They agree up to rounding, a
 3. *Batched*, `nccml_batched` and `nca_batched`: K batches side by side, one per model, for `training/many_models.py`.
    Its steps are replayed as a CUDA graph, which allows no autograd and no shapes that depend on the data: batches are
    padded to one size, and the gradient is in closed form.
+
+MLKR, for numbers, has the first form alone.
 
 :data:`LOSSES` lists them by name. A loss without 2 or 3 is trained by 1.
 """
@@ -41,25 +43,29 @@ class Loss:
     Attributes
     ----------
     autograd : callable
-        (squared distances [B, B], classes [B]) → scalar, the sum over the batch.
+        (squared distances [B, B], targets) → scalar, the sum over the batch. Targets are classes [B] or, for the task
+        "numbers", standardised numbers [B, T], NaN where one is missing.
     compiled : int, optional
         Its code in `training.compiled.loss_and_grad`.
     batched : callable, optional
         (squared distances [K, B, B], classes [K, B], number of classes) → losses [K], and their gradient with respect
         to the squared distances [K, B, B]. Classes are 0, 1, …; -1 marks padding, where a batch has fewer than B
         elements. The gradient is 0 there.
+    task : {"classes", "numbers"}
+        What it learns from.
     """
 
     autograd: Callable[[Tensor, Tensor], Tensor]
     compiled: int | None = None
     batched: Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]] | None = None
+    task: str = "classes"
 
 
 LOSSES: Registry[Loss] = Registry("loss")
 
 
 def resolve_loss(loss: Any) -> Callable[[Tensor, Tensor], Tensor]:
-    """A loss by name, or the caller's own function of (squared distances [B, B], classes [B])."""
+    """A loss by name, or the caller's own function of (squared distances [B, B], targets)."""
     if callable(loss):
         return loss
     if loss is None:
@@ -174,20 +180,62 @@ def nca_batched(squared: Tensor, y: Tensor, n_classes: int, *, form: str = "auth
     return -p_same.sum((1, 2)), p * (same_class.to(p.dtype) - p_same)
 
 
+# --- MLKR ------------------------------------------------------------------------------------------------------------
+
+
+def mlkr(squared_distances: Tensor, y: Tensor) -> Tensor:
+    r"""Metric Learning for Kernel Regression: the squared error of predicting each element from the others.
+
+    .. math:: \sum_i (\hat y_i - y_i)^2, \quad \hat y_i = \sum_{j \ne i} p_{ij} y_j, \quad
+        p_{ij} \propto \exp(-d_{ij}^2)
+
+    With several numbers per element, the mean over those that it has; missing ones (NaN) are neither predicted nor
+    used. 0, the mean of standardised numbers, is predicted where no other element has the number.
+
+    Parameters
+    ----------
+    squared_distances : Tensor [B, B]
+    y : Tensor [B] or [B, T]
+        Numbers, standardised.
+
+    References
+    ----------
+    K. Q. Weinberger, G. Tesauro, "Metric Learning for Kernel Regression", AISTATS 2007.
+
+    Examples
+    --------
+    >>> d2 = torch.tensor([[0., 1., 50.], [1., 0., 50.], [50., 50., 0.]])
+    >>> round(float(mlkr(d2, torch.tensor([1., 1., 3.]))), 4)  # the first two find each other, the third is off by 2
+    4.0
+    """
+    squared_distances, y = _checked(squared_distances, y)
+    y = y.to(squared_distances.dtype).reshape(len(y), -1)
+    known = y.isfinite()
+    numbers = y.masked_fill(~known, 0.0)
+    others = ~torch.eye(len(y), dtype=torch.bool, device=y.device)
+    counts = others if bool(known.all()) else others & known.T.unsqueeze(1)  # [B, B], or [T, B, B]
+    hidden = torch.finfo(squared_distances.dtype).min  # not -inf: a row of nothing else has no NaN in its gradient
+    p = (-squared_distances).masked_fill(~counts, hidden).softmax(-1).masked_fill(~counts, 0.0)
+    predicted = p @ numbers if p.ndim == 2 else (p @ numbers.T.unsqueeze(2)).squeeze(2).T
+    errors = (predicted - numbers).square().masked_fill(~known, 0.0)
+    return (errors.sum(1) / known.sum(1).clamp(min=1)).sum()
+
+
 # --- names and checks ------------------------------------------------------------------------------------------------
 
 LOSSES["nccml"] = Loss(nccml, NCCML, nccml_batched)
 LOSSES["nccml-paper"] = Loss(partial(nccml, form="paper"), NCCML_PAPER, partial(nccml_batched, form="paper"))
 LOSSES["nca"] = Loss(nca, NCA, nca_batched)
 LOSSES["nca-paper"] = Loss(partial(nca, form="paper"), NCA_PAPER, partial(nca_batched, form="paper"))
+LOSSES["mlkr"] = Loss(mlkr, task="numbers")
 
 
-def _checked(squared_distances: Any, y: Any, form: str) -> tuple[Tensor, Tensor]:
+def _checked(squared_distances: Any, y: Any, form: str = "authors") -> tuple[Tensor, Tensor]:
     squared_distances = torch.as_tensor(squared_distances)
     y = torch.as_tensor(y, device=squared_distances.device)
     one_of("form", form, FORMS)
     if squared_distances.ndim != 2 or squared_distances.shape != (len(y), len(y)):
-        raise ValueError(f"squared distances of shape {tuple(squared_distances.shape)} for {len(y)} classes")
+        raise ValueError(f"squared distances of shape {tuple(squared_distances.shape)} for {len(y)} graphs")
     return squared_distances, y
 
 

@@ -10,14 +10,8 @@ import numpy as np
 from .directed import DIRECTED
 from .encoders import takes_batch
 
-READING = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
 HINT = "edge_sums=True uses what edges carry"
 _LOST = 0.01  # share of a column's deviation that rounding to float32 may take before it is said
-
-
-def reading_options(metric: Any) -> dict[str, Any]:
-    """Options of :func:`as_graphs` that an SGML metric was made with."""
-    return {name: getattr(metric, name) for name in READING}
 
 
 def used_of_edges(metric: Any) -> set[str]:

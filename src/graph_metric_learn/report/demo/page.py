@@ -63,23 +63,22 @@ def _result(comparison: Comparison) -> dict[str, Any]:
 
 
 def _choice(comparison: Comparison) -> dict[str, Any]:
-    """The candidates with the best scores, those chosen with their weights, and the stages of learning."""
+    """The candidates with the best scores, those chosen with their weights, and what was learned."""
     metric = comparison.after.metric
     scores, weights = metric.choice_.scores, metric.choice_.weights
     best = sorted(scores, key=lambda name: -scores[name])[:N_BARS]
     best += [name for name in weights if name not in best]
+    learned = metric.learned_
+    assert learned is not None
     return {
         "weights": weights,
         "bars": [(name, scores[name], name in weights) for name in best],
-        "stages": [
-            {
-                "name": stage.name,
-                "n_parameters": stage.n_parameters,
-                "gain": 100 * (stage.learned - stage.unlearned),
-                "kept": stage.kept,
-            }
-            for stage in metric.stages_
-        ],
+        "learned": {
+            "parts": list(dict.fromkeys(part.term.name for part in learned.machine.parts)),
+            "weight": learned.gate.weight,
+            "unlearned": learned.gate.unlearned,
+            "learned": learned.gate.learned,
+        },
     }
 
 

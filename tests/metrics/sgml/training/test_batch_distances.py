@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from graph_metric_learn.metrics.sgml.masses import softmax_within
 from graph_metric_learn.metrics.sgml.training import batch_distances
 from graph_metric_learn.metrics.sgml.training.batch_distances import (
     CurveRule,
@@ -13,6 +14,7 @@ from graph_metric_learn.metrics.sgml.training.batch_distances import (
 )
 from graph_metric_learn.transport.curves import resolve
 from graph_metric_learn.transport.engines.allpairs import squared_distances
+from helpers import make_cloud, make_weights, rpw_by_definition
 
 
 def ragged_clouds(rng, count, dtype=torch.float64):
@@ -54,6 +56,47 @@ def test_loops(metric, ties, rng):
     sizes, points = ragged_clouds(rng, 25)
     grad_d2 = torch.from_numpy(rng.normal(size=(25, 25)))
     assert_values_and_gradient(LoopDistances, rule_of(metric, ties), sizes, points, grad_d2, "cpu")
+
+
+@pytest.mark.parametrize("kind", ["normal", "relu", "duplicates"])
+def test_nodes_with_masses_by_definition(kind, rng):
+    clouds = [make_cloud(rng, n, 3, kind) for n in (4, 6, 1, 6)]
+    masses = make_weights(rng, clouds)
+    sizes = np.array([len(x) for x in clouds])
+    got = rule_of("rpw", "canonical").squared_distances(
+        torch.from_numpy(np.concatenate(clouds)), sizes, torch.from_numpy(np.concatenate(masses))
+    )
+    wanted = [
+        [rpw_by_definition(x, z, a, b) ** 2 for z, b in zip(clouds, masses, strict=True)]
+        for x, a in zip(clouds, masses, strict=True)
+    ]
+    np.testing.assert_allclose(got, wanted, atol=1e-12)
+    assert (got == got.T).all()
+    assert (got.diagonal() == 0).all()
+
+
+@pytest.mark.parametrize("metric", ["rpw", "pw", "sw"])
+def test_gradients_in_masses_and_features(metric, rng):
+    """Finite differences in float64, through the softmax that makes the masses."""
+    sizes = np.array([3, 5, 4, 3])
+    points = torch.from_numpy(rng.normal(size=(sizes.sum(), 3))).requires_grad_()
+    scores = torch.from_numpy(rng.normal(size=sizes.sum())).requires_grad_()
+    grad_d2, rule = torch.from_numpy(rng.normal(size=(4, 4))), rule_of(metric, "canonical")
+
+    def value(points, scores):
+        return (rule.squared_distances(points, sizes, softmax_within(scores, sizes)) * grad_d2).sum()
+
+    assert torch.autograd.gradcheck(value, (points, scores), eps=1e-5)
+    value(points, scores).backward()
+    assert scores.grad.abs().min() > 0
+
+
+def test_uniform_masses_give_the_same_distances(rng):
+    sizes, points = ragged_clouds(rng, 6)
+    rule = rule_of("rpw", "canonical")
+    masses = torch.from_numpy(np.repeat(1 / sizes, sizes))
+    wanted = rule.squared_distances(points, sizes)
+    np.testing.assert_allclose(rule.squared_distances(points, sizes, masses), wanted, atol=1e-12)
 
 
 def test_products_take_some_grids_at_a_time(rng, monkeypatch):

@@ -21,7 +21,7 @@ def rule(distance, p, ties="canonical"):
     return CurveRule(directions, carry, ties)
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [name for name, loss in LOSSES.items() if loss.compiled is not None])
 def test_losses_and_their_gradient(rng, name):
     for size, classes in ((6, 3), (5, 1), (2, 2), (1, 1)):
         points = rng.normal(size=(size, 2))

@@ -40,6 +40,17 @@ def test_which_engine_trains(monkeypatch):
     assert not loop._can_be_compiled(torch.nn.Linear(3, 2), "nca")
     monkeypatch.setitem(LOSSES, "by torch alone", Loss(gml.nca))
     assert not loop._can_be_compiled(sgcn, "by torch alone")
+    assert not loop._can_be_compiled(sgcn, "mlkr")
+    assert not loop._can_be_compiled(SGCN(3, 2, seed=0, learned_masses=True), "nca")
+
+
+def test_batches_of_numbers_are_shuffled_only(rng, monkeypatch):
+    pairs, _ = zoo(rng, 12)
+    asked, real = [], loop.partition
+    monkeypatch.setattr(loop, "partition", lambda *given: asked.append(given[-1]) or real(*given))
+    gml.SGML(loss="mlkr", n_epochs=2, random_state=0, batching="covered").fit(pairs, rng.normal(size=12))
+    gml.SGML(n_epochs=1, random_state=0, batching="covered").fit(pairs, np.arange(12) % 2)
+    assert asked == ["shuffled", "shuffled", "covered"]
 
 
 def test_an_encoder_without_parameters_cannot_be_trained(rng):

@@ -1,7 +1,8 @@
 """Squared distances between the graphs of one batch, differentiable by torch in the node features.
 
 Two twins compute them: compiled loops on the CPU, matrix products on other devices. `padded_distances.py` has a third
-form, for many padded batches at once.
+form, for many padded batches at once. Nodes with masses of their own are walked pair by pair by `transport`, which
+differentiates in the masses, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...._core.ragged import by_size, concatenated_ranges, groups, offsets
 from ....transport.curves import Curves, build_curves
 from ....transport.devices import products
 from ....transport.directions import project
+from ....transport.engines.allpairs import squared_distances
 from ....transport.grids import running_sums
 from ....transport.measures import Measures
 from ....transport.ordering import sort_orders
@@ -41,14 +43,18 @@ class CurveRule:
     carry: str
     ties: str
 
-    def curves(self, features: Tensor, sizes: np.ndarray, *, numpy: bool = False) -> Curves:
-        """Curves of clouds stored one after the other [S, p]."""
+    def curves(
+        self, features: Tensor, sizes: np.ndarray, masses: Tensor | None = None, *, numpy: bool = False
+    ) -> Curves:
+        """Curves of clouds stored one after the other [S, p], with masses [S] if not uniform."""
         directions = None if self.directions is None else self.directions.to(features)
-        measures = Measures(features, np.asarray(sizes), None, numpy)
+        measures = Measures(features, np.asarray(sizes), masses, numpy)
         return build_curves(measures, project(features, directions), carry=self.carry, ties=self.ties)
 
-    def squared_distances(self, features: Tensor, sizes: np.ndarray) -> Tensor:
-        """Squared distances between the clouds of a batch [B, B], differentiable in the features [R, p]."""
+    def squared_distances(self, features: Tensor, sizes: np.ndarray, masses: Tensor | None = None) -> Tensor:
+        """Squared distances between the clouds of a batch [B, B], differentiable in features [R, p] and masses [R]."""
+        if masses is not None:
+            return squared_distances(self.curves(features, sizes, masses))
         return (LoopDistances if features.device.type == "cpu" else ProductDistances).apply(features, sizes, self)
 
     def to(self, device: Any) -> CurveRule:

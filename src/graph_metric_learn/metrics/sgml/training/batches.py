@@ -15,7 +15,7 @@ def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching
     Parameters
     ----------
     y : ndarray [N]
-        Classes.
+        Classes; for "shuffled", targets of any kind.
     batch_size : int
         Elements in a batch, >= 2.
     rng : numpy.random.Generator

@@ -20,7 +20,7 @@ from ...._core.progress import progress_bar
 from ...._core.ragged import concatenated_ranges, offsets
 from ....graphs import Graphs
 from ....transport.curve_vectors import curve_vectors
-from ..encoders import SGCN, encode, prepare
+from ..encoders import SGCN, encode_measures, node_masses, prepare
 from ..losses import named_loss, resolve_loss, wants_vectors
 from .batch_distances import CurveRule
 from .batches import partition
@@ -73,8 +73,8 @@ def train(
         See `encoders`.
     graphs : Graphs
         With node features.
-    y : ndarray [N]
-        Classes 0, 1, …
+    y : ndarray [N] or [N, T]
+        Classes 0, 1, …, or numbers, standardised.
     rule : CurveRule
         The distance.
     loss : str or callable
@@ -95,13 +95,14 @@ def train(
         engine = _CompiledEngine(module, graphs, y, rule, loss=loss, rate=learning_rate)
     else:
         engine = _AutogradEngine(module, graphs, y, rule, loss=loss, rate=learning_rate, n_cells=n_cells)
+    of_numbers = y.ndim == 2  # no classes that each batch should hold
     last_epoch = deepcopy(module.state_dict())
     done = 0
     with progress_bar(progress, "training", total=n_epochs, unit="epoch", delay=1.0) as bar:
         try:
             for done in range(n_epochs):
                 start = time.perf_counter()
-                batches = partition(y, batch_size, rng, batching)
+                batches = partition(y, batch_size, rng, "shuffled" if of_numbers else batching)
                 total = engine.epoch(batches, restart=restart or done == 0)
                 last_epoch = deepcopy(module.state_dict())
                 history.loss.append(total / len(y))
@@ -122,10 +123,11 @@ def check_finite(module: nn.Module) -> None:
 
 
 def _can_be_compiled(module: nn.Module, loss: Any) -> bool:
-    """The compiled step is that of SGCN, on the CPU, with a loss that has compiled loops."""
+    """The compiled step is that of SGCN with uniform masses, on the CPU, with a loss that has compiled loops."""
     named = named_loss(loss)
     compiled_loss = named is not None and named.compiled is not None
-    return isinstance(module, SGCN) and module.theta.device.type == "cpu" and compiled_loss
+    on_cpu = isinstance(module, SGCN) and module.attention is None and module.theta.device.type == "cpu"
+    return on_cpu and compiled_loss
 
 
 class _CompiledEngine:
@@ -200,12 +202,13 @@ class _AutogradEngine:
     def _new_adam(self) -> torch.optim.Optimizer:
         return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=ADAM_EPSILON)
 
-    def _features(self, batch: np.ndarray) -> Tensor:
-        """Node features of the graphs of a batch [R, p]."""
+    def _measures(self, batch: np.ndarray) -> tuple[Tensor, Tensor | None]:
+        """Node features of the graphs of a batch [R, p], and masses [R] where they are learned."""
         if self.prepared is None:
-            return encode(self.module, self.graphs[batch])
+            return encode_measures(self.module, self.graphs[batch])
         rows = concatenated_ranges(self.graphs.offsets[batch], self.graphs.sizes[batch])
-        return self.module(self.prepared[torch.from_numpy(rows).to(self.device)])
+        prepared = self.prepared[torch.from_numpy(rows).to(self.device)]
+        return self.module(prepared), node_masses(self.module, prepared, self.graphs.sizes[batch])
 
     def epoch(self, batches: list[np.ndarray], *, restart: bool) -> float:
         """Trains on the batches and returns the sum of their losses; restart: Adam starts anew."""
@@ -214,12 +217,12 @@ class _AutogradEngine:
         self.module.train()
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         for batch in batches:
-            features, sizes = self._features(batch), self.graphs.sizes[batch]
-            classes = self.y[torch.from_numpy(batch).to(self.device)]
+            (features, masses), sizes = self._measures(batch), self.graphs.sizes[batch]
+            targets = self.y[torch.from_numpy(batch).to(self.device)]
             if self.on_vectors:
-                value = self.loss(curve_vectors(self.rule.curves(features, sizes), self.n_cells), classes)
+                value = self.loss(curve_vectors(self.rule.curves(features, sizes, masses), self.n_cells), targets)
             else:
-                value = self.loss(self.rule.squared_distances(features, sizes), classes)
+                value = self.loss(self.rule.squared_distances(features, sizes, masses), targets)
             self.optimizer.zero_grad()
             if value.requires_grad:
                 value.backward()

@@ -1,0 +1,91 @@
+"""Fewer coordinates: vectors projected onto the directions along which they vary most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .products import from_sparse_arrays, inner_products, sparse_arrays
+
+MAX_WIDTH = 256  # coordinates of one term
+_FITTED_TO = 1000  # vectors that directions are computed from, at most
+_NOISE = 1e-7  # relative variance along a direction that is left out
+
+
+@dataclass
+class Projection:
+    """Principal directions of some vectors, as weighted sums of these: v ↦ ⟨v, landmarks⟩ · coefficients.
+
+    Of dense vectors the sums are formed once; sparse ones stay as they are, since their sums would not be sparse.
+
+    Attributes
+    ----------
+    directions : ndarray [D, r], float32, or None
+        For dense vectors.
+    landmarks : csr_array [m, D] or None
+    coefficients : ndarray [m, r] or None
+        For sparse ones.
+    """
+
+    directions: np.ndarray | None = None
+    landmarks: Any = None
+    coefficients: np.ndarray | None = None
+
+    @classmethod
+    def fit(cls, vectors: Any, width: int) -> Projection:
+        """At most `width` directions along which these vectors [N, D] vary most."""
+        some = vectors[:: max(1, -(-vectors.shape[0] // _FITTED_TO))]
+        products = inner_products(some, some).astype(np.float64)
+        products -= products.mean(0)
+        products -= products.mean(1, keepdims=True)
+        values, axes = np.linalg.eigh(products)
+        chosen = np.argsort(-values)[:width]
+        chosen = chosen[values[chosen] > _NOISE * max(values.max(), 1e-300)]
+        weights = axes[:, chosen] / np.sqrt(values[chosen])
+        weights -= weights.mean(0)  # zero but for rounding
+        if sparse.issparse(some):
+            return cls(None, some, np.ascontiguousarray(weights))
+        found = some.T.astype(np.float64) @ weights
+        found = np.linalg.qr(found)[0] if len(chosen) else found
+        return cls(np.ascontiguousarray(found, dtype=np.float32))  # as files hold it: products have the same bits
+
+    @property
+    def width(self) -> int:
+        """r."""
+        kept = self.directions if self.directions is not None else self.coefficients
+        assert kept is not None
+        return kept.shape[1]
+
+    def apply(self, vectors: Any) -> np.ndarray:
+        """Coordinates [N, r], float32."""
+        if self.directions is not None:
+            return (vectors @ self.directions).astype(np.float32)
+        return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
+
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given."""
+        if self.directions is not None:
+            return self.directions @ gradient
+        return self.landmarks.T @ (self.coefficients @ gradient)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What files hold."""
+        if self.directions is not None:
+            return {"directions": self.directions}
+        assert self.coefficients is not None
+        return {"coefficients": self.coefficients} | {
+            f"landmarks.{name}": value for name, value in sparse_arrays(self.landmarks).items()
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Projection | None:
+        """The projection that `arrays` came from; None without any."""
+        if "directions" in arrays:
+            return cls(arrays["directions"])
+        if "coefficients" not in arrays:
+            return None
+        parts = {name.removeprefix("landmarks."): value for name, value in arrays.items() if name[:10] == "landmarks."}
+        return cls(None, from_sparse_arrays(parts), arrays["coefficients"])

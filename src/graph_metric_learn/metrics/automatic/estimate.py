@@ -1,0 +1,79 @@
+"""How well neighbours predict new graphs: by folds in which everything is chosen without the fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+
+from ...graphs import Graphs
+from ...objectives import Objective
+from .gate import N_FOLDS
+from .sample import squares_without_copies, without_copies
+
+if TYPE_CHECKING:
+    from .estimator import GraphMetric
+
+
+@dataclass
+class Estimate:
+    """A score on graphs that played no part in any choice.
+
+    Attributes
+    ----------
+    score, error : float
+        Mean over all graphs, each held out once, and its standard error; graphs of one group count as one draw.
+    guess : float
+        Score of predicting the largest class, or the mean, for all.
+    guess_name : str
+        What that is called.
+    balanced : float or None
+        Mean over the classes of the score within each, where classes are unequal.
+    """
+
+    score: float
+    error: float
+    guess: float
+    guess_name: str
+    balanced: float | None
+
+
+def estimate_score(
+    metric: GraphMetric, graphs: Graphs, target: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
+) -> Estimate | None:
+    """Fits the metric anew without each of five folds, and lets neighbours predict the fold; None without targets."""
+    from ...objectives.folds import joined_groups
+
+    objective: Objective = metric.objective_
+    if not objective.supervised:
+        return None
+    copies = without_copies(np.asarray(metric.embed(graphs).values))[1]
+    together = copies if groups is None else joined_groups(copies, groups)
+    folds = objective.folds(target, N_FOLDS, rng, together)
+    found, guesses = np.zeros(len(target)), np.zeros(len(target))
+    for fold in np.unique(folds):
+        known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        guesses[held] = found[held] = objective.guess(target[known], target[held])
+        outputs = np.nan_to_num(objective.outputs(target[known]))
+        if (outputs == outputs[:1]).all():  # nothing to learn from: all others are copies, and held out together
+            continue
+        again = clone(metric).set_params(estimate=False, task=metric.task_, random_state=int(rng.integers(2**31)))
+        kept = None if groups is None or len(np.unique(groups[known])) < 2 else groups[known]
+        again.fit(graphs[known], _given(metric, target[known]), kept)
+        both = np.concatenate([np.asarray(again.embed(graphs[part]).values) for part in (held, known)])
+        squares = squares_without_copies(both)[: len(held), len(held) :]
+        k = min(again.choice_.n_neighbors, len(known))
+        scores = objective.neighbor_scores(np.sqrt(squares), target[known], target[held], [k], weighted=True)
+        found[held] = scores[:, 0]
+    of_groups = np.bincount(np.unique(together, return_inverse=True)[1], found - found.mean())
+    error = float(np.sqrt((of_groups**2).sum()) / len(found))
+    return Estimate(
+        float(found.mean()), error, float(guesses.mean()), objective.guess_name, objective.balanced(found, target)
+    )
+
+
+def _given(metric: GraphMetric, target: np.ndarray) -> np.ndarray:
+    """Encoded targets in the form `fit` takes."""
+    return metric.objective_.decode(target)

@@ -1,0 +1,188 @@
+"""How much the learned scores count in the distance, 0 included, decided on graphs that they were not learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...objectives import Objective
+from ..base import FoldView
+from .ridge import fit_ridge, known_means
+
+Squares = Callable[[np.ndarray], np.ndarray]  # numbers of known graphs -> squared distances of all [N, N]
+
+N_FOLDS = 5
+_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the squared distance of the scores; 1 for the unlearned part
+_KS = (1, 2, 3, 5, 7, 10, 15)
+_GRAPHS = 3000  # folds are drawn anew until about so many graphs were held out
+_DRAWS = 5  # but at most so often
+_CERTAIN = 3.0  # standard errors by which the machine must beat the mean
+
+
+@dataclass
+class Gate:
+    """What was found on graphs held out.
+
+    Attributes
+    ----------
+    weight : float
+        Of the learned scores in the squared distance, where the unlearned part has mean 1; 0 where they do not help.
+    n_neighbors : int
+        The best k with it.
+    unlearned, learned : float
+        Score of k-NN on graphs held out, without and with learned scores, each with its best k.
+    machine : float
+        Score of the machine's own predictions.
+    gain, error : float
+        What the machine takes off the squared error of the mean, relative to it, and its standard error.
+    """
+
+    weight: float
+    n_neighbors: int
+    unlearned: float
+    learned: float
+    machine: float
+    gain: float
+    error: float
+
+
+@dataclass
+class Fold:
+    """Graphs that a machine was fitted to, those held out, and what was found without these.
+
+    Attributes
+    ----------
+    known, held : ndarray
+        Numbers of the graphs.
+    scores : ndarray [N, T]
+        Of the machine, for all graphs.
+    squares : ndarray [N, N]
+        Squared distances without learned scores.
+    unit : float
+        Mean squared distance of the scores of the known.
+    """
+
+    known: np.ndarray
+    held: np.ndarray
+    scores: np.ndarray
+    squares: np.ndarray
+    unit: float
+
+    def view(self, weight: float, rows: np.ndarray, most: int) -> FoldView:
+        """Distances with learned scores of this weight, of at most `most` graphs; `rows` [N] are their numbers."""
+        share = most / max(most, len(rows))
+        rng = np.random.default_rng(0)
+        known, held = (
+            np.sort(rng.permutation(part)[: max(1, int(share * len(part)))]) for part in (self.known, self.held)
+        )
+        factor = np.float32(weight / self.unit)
+        within, across = (
+            np.sqrt(self.squares[np.ix_(part, known)] + factor * score_squares(self.scores[part], self.scores[known]))
+            for part in (known, held)
+        )
+        np.fill_diagonal(within, 0.0)
+        return FoldView(rows[known], rows[held], within, across, self.scores[held])
+
+
+def held_out(
+    kernel: np.ndarray, outputs: np.ndarray, penalty: float, folds: np.ndarray, squares: Squares
+) -> Iterator[Fold]:
+    """Machines fitted without one fold each, from the kernel among all [N, N]; `folds` [N] says which."""
+    for fold in np.unique(folds):
+        known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(known) == 0 or len(held) == 0:
+            continue
+        mean = known_means(outputs[known])
+        weights = fit_ridge(kernel[np.ix_(known, known)], outputs[known] - mean, penalty)
+        scores = kernel[:, known] @ weights + mean
+        unit = max(float(score_squares(scores[known], scores[known]).mean()), 1e-30)
+        yield Fold(known, held, scores, squares(known), unit)
+
+
+def decide(
+    squares: Squares,
+    kernel: np.ndarray,
+    penalty: float,
+    objective: Objective,
+    target: np.ndarray,
+    groups: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[Gate, list[Fold]]:
+    """The weight of the learned scores, and k, by folds.
+
+    Parameters
+    ----------
+    squares : function
+        Squared distances without learning [N, N], of mean 1, chosen by those graphs alone whose numbers it is given.
+    kernel : ndarray [N, N]
+        Of the machine.
+    penalty : float
+    objective, target
+        What is to be predicted.
+    groups : ndarray [N]
+        Graphs of one group are held out together: copies, or what the user said.
+
+    Returns
+    -------
+    gate : Gate
+    folds : list of Fold
+        Of the first draw of folds.
+    """
+    outputs = objective.outputs(target)
+    count = len(target)
+    ks = [k for k in _KS if k < count * (N_FOLDS - 1) // N_FOLDS] or [1]
+    table, own, draws = np.zeros((len(_WEIGHTS), len(ks))), 0.0, 0
+    gains: list[np.ndarray] = []
+    first: list[Fold] = []
+    while draws == 0 or (draws * count < _GRAPHS and draws < _DRAWS):
+        folds = list(held_out(kernel, outputs, penalty, objective.folds(target, N_FOLDS, rng, groups), squares))
+        first = first or folds
+        draws += 1
+        for fold in folds:
+            known, held, scores = fold.known, fold.held, fold.scores
+            gaps = score_squares(scores[held], scores[known])
+            near = fold.squares[np.ix_(held, known)]
+            for place, weight in enumerate(_WEIGHTS):
+                distances = np.sqrt(near + np.float32(weight / fold.unit) * gaps)
+                found = objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True)
+                table[place] += found.sum(0)
+            own += float(objective.output_scores(scores[held], target[held]).sum())
+            gains.append(_gains(scores[held], outputs[held], known_means(outputs[known])))
+    if not gains:
+        raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
+    gain = np.concatenate(gains)
+    table /= len(gain)
+    relative, error = float(gain.mean()), float(gain.std() / np.sqrt(count))
+    if relative < _CERTAIN * error:
+        table[1:] = -np.inf
+    place, k = best_setting(table)
+    return Gate(
+        _WEIGHTS[place], ks[k], float(table[0].max()), float(table[place, k]), own / len(gain), relative, error
+    ), first
+
+
+def best_setting(table: np.ndarray) -> tuple[int, int]:
+    """Row and column of the best score [weights, ks]: the row by its mean over the columns, then the column.
+
+    A mean over many k is less a matter of luck than a single score. The smaller weight of equally good ones.
+    """
+    place = int(table.mean(1).argmax())
+    return place, int(table[place].argmax())
+
+
+def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Squared distances of scores [N, T], [M, T], float32."""
+    from scipy.spatial.distance import cdist
+
+    return cdist(scores, others, "sqeuclidean").astype(np.float32)
+
+
+def _gains(scores: np.ndarray, outputs: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """What predictions take off the squared error of the mean [H], relative to the mean of that."""
+    known = np.isfinite(outputs)
+    filled = np.where(known, outputs, 0.0)
+    of_mean = np.where(known, filled - mean, 0.0) ** 2
+    of_machine = np.where(known, filled - scores, 0.0) ** 2
+    return (of_mean - of_machine).sum(1) / max(float(of_mean.sum(1).mean()), 1e-30)

@@ -1,0 +1,93 @@
+"""Which kernels a regression on graphs should use: a mean of few, by its error on graphs left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
+
+FORMS = ("gaussian", "linear")
+_SHORTLIST = 16  # kernels, the best on their own, that sums are built from
+_STEPS = 6  # kernels in a sum, at most
+_GAIN = 0.002  # relative decrease of the error that another kernel must bring
+
+
+@dataclass
+class KernelChoice:
+    """Kernels that are averaged.
+
+    Attributes
+    ----------
+    names : list of (str, str)
+        Candidate and form of each; one may be there several times.
+    penalty : float
+        λ of the least error.
+    error : float
+        Leave-one-out squared error, divided by that of the mean.
+    """
+
+    names: list[tuple[str, str]]
+    penalty: float
+    error: float
+
+
+def kernel_from_squares(squares: np.ndarray, form: str) -> np.ndarray:
+    """A kernel [n, n] with a mean diagonal of 1 or 2, from squared distances.
+
+    "gaussian" is exp(−d² / median d²). "linear" is the inner product of centred vectors, which squared distances
+    determine, plus a constant: so that a regression need not go through 0.
+    """
+    if form == "gaussian":
+        return np.exp(-squares / gaussian_scale(squares))
+    mean = squares.mean(1)
+    return (mean[:, None] + mean[None, :] - squares - mean.mean()) / max(float(mean.mean()), 1e-30) + 1.0
+
+
+def gaussian_scale(squares: np.ndarray) -> float:
+    """The median squared distance of different graphs; of all that are not copies, where most are."""
+    off = squares[~np.eye(len(squares), dtype=bool)]
+    median = float(np.median(off))
+    return median if median > 0 else float(off[off > 0].mean()) if (off > 0).any() else 1.0
+
+
+def shortlist(squares: Mapping[str, np.ndarray], targets: np.ndarray) -> list[tuple[str, str]]:
+    """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
+    centred = targets - known_means(targets)
+    errors = {
+        (name, form): float(left_out_errors(kernel_from_squares(square, form), centred).min())
+        for name, square in squares.items()
+        for form in FORMS
+    }
+    return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
+
+
+def choose_kernels(
+    squares: Mapping[str, np.ndarray], names: list[tuple[str, str]], targets: np.ndarray
+) -> KernelChoice:
+    """A mean of few kernels, built greedily with replacement, each step by the least leave-one-out squared error.
+
+    A step tries all with the penalty that was best so far, and looks for the best penalty of the winner.
+    """
+    centred = targets - known_means(targets)
+    kernels = {key: kernel_from_squares(squares[key[0]], key[1]) for key in names}
+    alone = {key: left_out_errors(kernel, centred) for key, kernel in kernels.items()}
+    first = min(alone, key=lambda key: alone[key].min())
+    chosen, total = [first], kernels[first].astype(np.float64)
+    best, penalty = float(alone[first].min()), float(PENALTIES[alone[first].argmin()])
+    while len(chosen) < _STEPS:
+        share = 1.0 / (len(chosen) + 1)
+        tried = {
+            key: left_out_error((1 - share) * total + share * kernel, centred, penalty)
+            for key, kernel in kernels.items()
+        }
+        key = min(tried, key=lambda key: tried[key])
+        together = (1 - share) * total + share * kernels[key]
+        errors = left_out_errors(together, centred)
+        if errors.min() > (1 - _GAIN) * best:
+            break
+        chosen.append(key)
+        total, best, penalty = together, float(errors.min()), float(PENALTIES[errors.argmin()])
+    return KernelChoice(chosen, penalty, best / float(known_means(centred**2).sum()))

@@ -1,0 +1,173 @@
+"""The machine: kernel ridge regression on graphs, whose scores are coordinates of the learned metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...persistence.models import strip_prefix
+from .kernels import gaussian_scale
+from .products import from_sparse_arrays, inner_products, sparse_arrays, squared_norms
+from .ridge import best_penalty, fit_ridge, known_means
+from .terms import Term
+
+_SCALED_ON = 600  # graphs that the scale of a kernel is computed from
+_N_STEPS = 32  # places along the line between two graphs at which gradients are averaged
+
+
+@dataclass
+class Part:
+    """One kernel of the machine: a term, the form of its kernel, and the graphs that it was fitted to.
+
+    Attributes
+    ----------
+    term : Term
+        Dense vectors are projected as in the distance, sparse ones are taken as they are.
+    form : {"gaussian", "linear"}
+        exp(−d² / scale), or 2 ⟨v − centre, w − centre⟩ / scale + 1.
+    references : ndarray [M, r], float64, or csr_array [M, D]
+    scale : float
+    centre : ndarray [r]
+        Of linear kernels.
+    """
+
+    term: Term
+    form: str
+    references: Any
+    scale: float
+    centre: np.ndarray
+
+    @classmethod
+    def fit(cls, term: Term, form: str, embedded: Any) -> Part:
+        """The kernel on graphs with these vectors [M, D], scaled by some of them."""
+        references = part_vectors(term, embedded)
+        some = references[:: max(1, references.shape[0] // _SCALED_ON)]
+        squares = _squares(some, some)
+        if form == "gaussian":
+            return cls(term, form, references, gaussian_scale(squares), np.zeros(0))
+        centre = np.asarray(references.mean(0)).reshape(-1)
+        return cls(term, form, references, max(float(squares.mean()), 1e-30), centre)
+
+    def kernel(self, vectors: Any) -> np.ndarray:
+        """Between graphs with these vectors and the references [N, M]."""
+        if self.form == "gaussian":
+            squares = _squares(vectors, self.references)
+            return np.exp(-squares / self.scale, out=squares)
+        products = inner_products(vectors, self.references)
+        products -= (vectors @ self.centre)[:, None] + (self.references @ self.centre)[None, :]
+        return (products + self.centre @ self.centre) * (2.0 / self.scale) + 1.0
+
+    def mean_gradient(self, first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The gradient of Σ_m weights_m k(·, m), averaged along the line from `second` to `first` [D]."""
+        references = self.references
+        if self.form == "linear":
+            return (references.T @ weights - self.centre * weights.sum()) * (2.0 / self.scale)
+        places, shares = np.polynomial.legendre.leggauss(_N_STEPS)
+        total = np.zeros(len(first))
+        norms = squared_norms(references)
+        for place, share in zip((places + 1) / 2, shares / 2, strict=True):
+            at = second + place * (first - second)
+            near = weights * np.exp(-(norms - 2 * (references @ at) + at @ at) / self.scale)
+            total += share * (references.T @ near - near.sum() * at)
+        return total * (2.0 / self.scale)
+
+
+@dataclass
+class Machine:
+    """A fitted regression: scores are the mean kernel to the references, times weights.
+
+    Attributes
+    ----------
+    parts : list of Part
+    weights : ndarray [M, T]
+        α, of the references and outputs.
+    mean : ndarray [T]
+        Of the outputs.
+    penalty : float
+        λ.
+    """
+
+    parts: list[Part]
+    weights: np.ndarray
+    mean: np.ndarray
+    penalty: float
+
+    @classmethod
+    def fit(cls, parts: list[Part], kernel: np.ndarray, outputs: np.ndarray, guess: float) -> Machine:
+        """From the mean kernel among the references [M, M] and their outputs [M, T]; the penalty by leaving one out."""
+        mean = known_means(outputs)
+        penalty, _ = best_penalty(kernel, outputs - mean, guess)
+        return cls(parts, fit_ridge(kernel, outputs - mean, penalty), mean, penalty)
+
+    def kernel(self, embedded: dict[str, Any]) -> np.ndarray:
+        """The mean kernel of graphs to the references [N, M], from vectors by the key of the term."""
+        return mean_kernel(self.parts, embedded)
+
+    def scores(self, embedded: dict[str, Any]) -> np.ndarray:
+        """Predicted outputs [N, T]."""
+        return self.kernel(embedded) @ self.weights + self.mean
+
+    def mean_gradients(self, embedded: dict[str, Any], direction: np.ndarray) -> list[tuple[Term, np.ndarray]]:
+        """Of ⟨scores, direction [T]⟩ along the line between two graphs: by term, the gradient by its vectors [D]."""
+        weights = self.weights @ direction / len(self.parts)
+        found = []
+        for part in self.parts:
+            both = part_vectors(part.term, embedded[part.term.key])
+            first, second = both.toarray() if sparse.issparse(both) else both
+            gradient = part.mean_gradient(first, second, weights)
+            projection = None if sparse.issparse(both) else part.term.projection
+            found.append((part.term, gradient if projection is None else projection.pull(gradient)))
+        return found
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What JSON can hold, and arrays; terms by their names."""
+        arrays = {"weights": self.weights, "mean": self.mean}
+        for i, part in enumerate(self.parts):
+            kept = {"centre": part.centre}
+            kept |= (
+                {f"references.{name}": value for name, value in sparse_arrays(part.references).items()}
+                if sparse.issparse(part.references)
+                else {"references": part.references.astype(np.float32)}
+            )
+            arrays |= {f"part{i}.{name}": value for name, value in kept.items()}
+        parts = [{"term": part.term.key, "form": part.form, "scale": part.scale} for part in self.parts]
+        return {"parts": parts, "penalty": self.penalty}, arrays
+
+    @classmethod
+    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], terms: dict[str, Term]) -> Machine:
+        """The machine that `state` came from, on terms by name."""
+        parts = []
+        for i, part in enumerate(config["parts"]):
+            own = strip_prefix(arrays, f"part{i}.")
+            held = (
+                own["references"].astype(np.float64)
+                if "references" in own
+                else from_sparse_arrays(strip_prefix(own, "references."))
+            )
+            parts.append(Part(terms[part["term"]], part["form"], held, part["scale"], own["centre"]))
+        return cls(parts, arrays["weights"], arrays["mean"], config["penalty"])
+
+
+def part_vectors(term: Term, embedded: Any) -> Any:
+    """What a kernel compares: dense vectors projected, in the precision of files but as float64; sparse ones as is."""
+    if sparse.issparse(embedded):
+        return embedded
+    vectors = embedded if term.projection is None else term.projection.apply(embedded)
+    return vectors.astype(np.float64)
+
+
+def mean_kernel(parts: list[Part], embedded: dict[str, Any]) -> np.ndarray:
+    """The mean of the kernels of several parts [N, M]."""
+    total: Any = 0.0
+    for part in parts:
+        total = total + part.kernel(part_vectors(part.term, embedded[part.term.key]))
+    return total / len(parts)
+
+
+def _squares(vectors: Any, others: Any) -> np.ndarray:
+    """Squared distances [N, M] in float64."""
+    squares = squared_norms(vectors)[:, None] + squared_norms(others)[None, :] - 2.0 * inner_products(vectors, others)
+    return np.maximum(squares, 0.0, out=squares)

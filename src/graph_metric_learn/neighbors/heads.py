@@ -1,0 +1,150 @@
+"""Predictors that choose the head on a metric by themselves, inside the training graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .._core.validation import one_of
+from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
+from .knn import GraphKNNClassifier, GraphKNNRegressor
+from .ridge import GraphRidge, GraphRidgeClassifier
+from .svc import GraphSVC
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class _ChoosesHead(MetricPredictor):
+    """One metric, several heads on it, of which the best on graphs held out is kept."""
+
+    heads: ClassVar[dict[str, type[MetricPredictor]]]
+    head: str
+    head_: MetricPredictor
+
+    def _check_options(self) -> None:
+        one_of("head", self.head, ("auto", *self.heads))
+
+    def _choose(self, groups: Any) -> dict[str, Any]:
+        """The head with the best score on graphs held out; of equally good ones the first."""
+        tried = {}
+        for name, kind in self.heads.items():
+            if self.head in ("auto", name):
+                head = self._bare(kind)
+                head.chosen_ = head._choose(groups)
+                tried[name] = head.chosen_
+        scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in tried.items()}
+        best = max(scores, key=lambda name: scores[name])
+        return {"head": best, "settings": tried[best], "scores": scores}
+
+    def with_head(self, head: str) -> Self:
+        """The same metric and reference graphs with another head, or with "auto"; right after `fit`.
+
+        A loaded model has no folds to choose by: what its metric has learned is known to its reference graphs.
+        """
+        check_is_fitted(self, "head_")
+        if not hasattr(self, "_groups"):
+            raise ValueError("with_head chooses on the graphs held out in fit, which a loaded model does not have")
+        other = clone(self).set_params(head=head)
+        other._check_options()
+        other.metric_, other.embedded_, other.y_, other.names_ = self.metric_, self.embedded_, self.y_, self.names_
+        other._own, other._groups = self._own, self._groups
+        other.chosen_ = other._choose(self._groups)
+        other._complete()
+        return other
+
+    def _bare(self, kind: type[MetricPredictor]) -> Any:
+        """A head on the metric and the reference graphs that are here."""
+        head = kind()
+        head.metric_, head.embedded_, head.y_, head.names_ = self.metric_, self.embedded_, self.y_, self.names_
+        head._own = self._own
+        return head
+
+    def _complete(self) -> None:
+        self.head_ = self._bare(self.heads[self.chosen_["head"]])
+        self.head_.chosen_ = self.chosen_["settings"]
+        self.head_._complete()
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """What the head predicts [N]."""
+        check_is_fitted(self, "head_")
+        return self.head_.predict(graphs)  # type: ignore[attr-defined]
+
+
+class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
+    """Classification of graphs: the metric is learned once, and k-NN, ridge or SVM on it is chosen by graphs held out.
+
+    Parameters
+    ----------
+    metric : GraphMetric or SGML, optional
+        See :class:`GraphKNNClassifier`.
+    head : {"auto", "knn", "ridge", "svc"}
+        :class:`GraphKNNClassifier`, :class:`GraphRidgeClassifier` or :class:`GraphSVC`; "auto" chooses.
+    memory : str or joblib.Memory, optional
+        Where fitted metrics are kept.
+
+    Attributes
+    ----------
+    head_ : predictor
+        The one that was chosen, fitted.
+    chosen_ : dict
+        Its name, its settings, and the scores of all on graphs held out.
+    metric_, embedded_, y_, names_, classes_
+        See :class:`GraphKNNClassifier`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> graphs = [nx.cycle_graph(n) for n in range(4, 14)] + [nx.star_graph(n) for n in range(4, 14)]
+    >>> model = gml.GraphClassifier(gml.GraphMetric(random_state=0)).fit(graphs, ["ring"] * 10 + ["star"] * 10)
+    >>> model.predict([nx.cycle_graph(30), nx.star_graph(30)])
+    array(['ring', 'star'], dtype='<U4')
+    """
+
+    heads: ClassVar = {"knn": GraphKNNClassifier, "ridge": GraphRidgeClassifier, "svc": GraphSVC}
+
+    def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
+        self.metric = metric
+        self.head = head
+        self.memory = memory
+
+    def _complete(self) -> None:
+        super()._complete()
+        self.classes_ = np.unique(self.y_)
+
+    def predict_proba(self, graphs: Any) -> np.ndarray:
+        """Probabilities of the classes [N, C], by the head."""
+        check_is_fitted(self, "head_")
+        return self.head_.predict_proba(graphs)  # type: ignore[attr-defined]
+
+
+class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
+    """Regression of numbers per graph: the metric is learned once, and k-NN or ridge is chosen by graphs held out.
+
+    Parameters
+    ----------
+    metric : GraphMetric or SGML, optional
+        See :class:`GraphKNNRegressor`.
+    head : {"auto", "knn", "ridge"}
+        :class:`GraphKNNRegressor` or :class:`GraphRidge`; "auto" chooses.
+    memory : str or joblib.Memory, optional
+        Where fitted metrics are kept.
+
+    Attributes
+    ----------
+    head_, chosen_
+        See :class:`GraphClassifier`.
+    metric_, embedded_, y_, names_
+        See :class:`GraphKNNRegressor`.
+    """
+
+    heads: ClassVar = {"knn": GraphKNNRegressor, "ridge": GraphRidge}
+
+    def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
+        self.metric = metric
+        self.head = head
+        self.memory = memory

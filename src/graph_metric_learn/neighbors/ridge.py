@@ -1,0 +1,177 @@
+"""Kernel ridge regression on a metric between graphs: numbers, and classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..metrics.automatic.ridge import fit_ridge, known_means
+from ..metrics.base import FoldView
+from ..objectives import Classes, Numbers, Objective
+from ..objectives.classes import elected_output
+from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
+from .calibration import calibrate, probabilities
+from .fold_distances import typical_distance
+
+_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+
+
+class _Ridge(MetricPredictor):
+    """Outputs of a regression: the metric's own where it has one, else one on the kernel exp(−d² / median d²)."""
+
+    weights_: np.ndarray | None
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        """What the outputs are, and the encoded targets of the reference graphs."""
+        raise NotImplementedError
+
+    @property
+    def _has_own(self) -> bool:
+        """Whether the metric has a regression of its own, for such targets."""
+        learned = self._own and getattr(self.metric_, "learned_", None) is not None
+        return learned and getattr(self.metric_, "task_", self.task) == self.task
+
+    def _choose(self, groups: Any) -> dict[str, Any]:
+        """The penalty, by folds, unless the metric has chosen it; and the score on graphs held out."""
+        objective, target = self._objective()
+        folds = self._folds(objective, target, groups)
+        outputs = objective.outputs(target)
+        if self._has_own:
+            chosen: dict[str, Any] = {"own": True}
+            held = [(fold.held, fold.scores) for fold in folds if fold.scores is not None]
+        else:
+            scale = typical_distance(folds) ** 2
+            tried = {
+                penalty: [(fold.held, _predicted(fold, outputs, scale, penalty)) for fold in folds]
+                for penalty in _PENALTIES
+            }
+            errors = {
+                penalty: np.mean([np.nanmean((outputs[rows] - found) ** 2) for rows, found in parts])
+                for penalty, parts in tried.items()
+            }
+            penalty = min(errors, key=lambda key: errors[key])
+            chosen, held = {"own": False, "scale": scale, "penalty": penalty}, tried[penalty]
+        rows, found = (np.concatenate(part) for part in zip(*held, strict=True))
+        chosen["held_out_score"] = float(objective.output_scores(found, target[rows]).mean())
+        return chosen | self._calibrated(found, target[rows])
+
+    def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
+        """What else is learned from outputs of graphs held out."""
+        return {}
+
+    def _complete(self) -> None:
+        """Fits the regression, where the metric has none; on loading it is fitted again instead of being saved."""
+        self.weights_ = None
+        objective, target = self._objective()
+        if not self.chosen_["own"]:
+            outputs = objective.outputs(target)
+            self.mean_ = known_means(outputs)
+            kernel = np.exp(-(self._distances(self.embedded_).astype(float) ** 2) / self.chosen_["scale"])
+            self.weights_ = fit_ridge(kernel, outputs - self.mean_, self.chosen_["penalty"])
+
+    def _outputs(self, graphs: Any) -> np.ndarray:
+        """Predicted outputs [N, T]."""
+        check_is_fitted(self, "embedded_")
+        if self.weights_ is None:
+            return self.metric_.scores(graphs)  # type: ignore[attr-defined]  # of metrics that have learned them
+        distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)
+        return np.exp(-(distances**2) / self.chosen_["scale"]) @ self.weights_ + self.mean_
+
+
+class GraphRidge(NumbersFromGraphs, _Ridge):
+    """Kernel ridge regression of numbers per graph.
+
+    With a `GraphMetric` it is the regression that the metric has learned, in closed form; with others, a regression on
+    the kernel exp(−d² / median d²) of the metric.
+
+    Parameters
+    ----------
+    metric : GraphMetric or SGML, optional
+        See :class:`GraphKNNRegressor`.
+    memory : str or joblib.Memory, optional
+        Where fitted metrics are kept.
+
+    Attributes
+    ----------
+    metric_, embedded_, y_, names_
+        See :class:`GraphKNNRegressor`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> graphs = [nx.cycle_graph(n) for n in range(4, 24)]
+    >>> model = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(graphs, [n + 0.5 for n in range(4, 24)])
+    >>> bool(abs(model.predict([nx.cycle_graph(12)])[0] - 12.5) < 1)
+    True
+    """
+
+    def __init__(self, metric: Any = None, memory: Any = None) -> None:
+        self.metric = metric
+        self.memory = memory
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        return Numbers.of(self.y_)
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """Numbers [N] or [N, T]."""
+        outputs = self._outputs(graphs)
+        return self._objective()[0].decode(outputs)
+
+
+class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
+    """Classification by kernel ridge regression on the classes: see :class:`GraphRidge`.
+
+    Parameters
+    ----------
+    metric, memory
+        See :class:`GraphKNNClassifier`.
+
+    Attributes
+    ----------
+    metric_, embedded_, y_, names_
+        See :class:`GraphKNNClassifier`.
+    classes_ : ndarray
+        Class labels.
+    """
+
+    def __init__(self, metric: Any = None, memory: Any = None) -> None:
+        self.metric = metric
+        self.memory = memory
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        objective = Classes()
+        objective.classes_, codes = np.unique(self.y_, return_inverse=True)
+        return objective, codes
+
+    def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
+        return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
+
+    def _complete(self) -> None:
+        super()._complete()
+        self.classes_ = np.unique(self.y_)
+
+    def decision_function(self, graphs: Any) -> np.ndarray:
+        """Outputs of the classes [N, C]; for two classes, second minus first [N]."""
+        outputs = self._outputs(graphs)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+    def predict_proba(self, graphs: Any) -> np.ndarray:
+        """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
+        outputs = self._outputs(graphs)
+        return probabilities(outputs, self.chosen_["calibrator"])
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """The class with the largest output [N]."""
+        best = elected_output(self._outputs(graphs))
+        return self.classes_[best]
+
+
+def _predicted(fold: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:
+    """Outputs of graphs held out, by a regression on those known."""
+    mean = known_means(outputs[fold.known])
+    kernel = np.exp(-(fold.within.astype(float) ** 2) / scale)
+    weights = fit_ridge(kernel, outputs[fold.known] - mean, penalty)
+    return np.exp(-(fold.across.astype(float) ** 2) / scale) @ weights + mean

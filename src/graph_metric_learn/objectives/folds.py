@@ -1,0 +1,88 @@
+"""Folds of training graphs: shuffled, each class spread over all of them, groups kept together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .targets import is_missing, target_array
+
+
+def spread_folds(
+    codes: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
+    """Which of `count` folds each graph is held out in [N].
+
+    Parameters
+    ----------
+    codes : ndarray [N]
+        Classes that are spread evenly over the folds; zeros where there are none.
+    count : int
+    rng : numpy.random.Generator
+    groups : ndarray [N], optional
+        Graphs of one group, such as copies of each other, go into the same fold. A group counts as of the class that
+        most of its members have; large groups are placed first, each into the fold that has the fewest of its class.
+
+    Examples
+    --------
+    >>> folds = spread_folds(np.array([0, 0, 0, 0, 1, 1]), 2, np.random.default_rng(0))
+    >>> folds.sum(), folds[4:].sum()
+    (np.int64(3), np.int64(1))
+    """
+    shuffled = rng.permutation(len(codes))
+    folds = np.empty(len(codes), dtype=np.int64)
+    if groups is None or len(np.unique(groups)) == len(groups):
+        folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % count
+        return folds
+    _, member_of = np.unique(groups[shuffled], return_inverse=True)
+    n_groups, n_classes = int(member_of.max()) + 1, int(codes.max()) + 1
+    tally = np.zeros((n_groups, n_classes), dtype=np.int64)
+    np.add.at(tally, (member_of, codes[shuffled]), 1)
+    of_folds = np.zeros((count, n_classes), dtype=np.int64)
+    place = np.empty(n_groups, dtype=np.int64)
+    for group in _by_size(tally, rng):
+        most = int(tally[group].argmax())
+        fold = min(range(count), key=lambda f: (of_folds[f, most], of_folds[f].sum()))
+        place[group] = fold
+        of_folds[fold] += tally[group]
+    folds[shuffled] = place[member_of]
+    return folds
+
+
+def _by_size(tally: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Groups in random order, larger ones first."""
+    order = rng.permutation(len(tally))
+    return order[np.argsort(-tally[order].sum(1), kind="stable")]
+
+
+def check_groups(groups: Any, count: int) -> np.ndarray | None:
+    """Groups of graphs as whole numbers [N], or None; one clear error where they do not fit."""
+    if groups is None:
+        return None
+    given = target_array(groups)
+    if given.shape != (count,):
+        raise ValueError(f"{count} graphs, but groups of shape {given.shape}: give one group per graph")
+    entries = given.tolist()
+    for i, group in enumerate(entries):
+        if is_missing(group):
+            raise ValueError(f"the group of graph {i} is {group}: give it one of its own if it is alone")
+    places = {group: place for place, group in enumerate(dict.fromkeys(entries))}
+    if len(places) == 1:
+        raise ValueError("all graphs are of one group: none can be held out for the others; leave groups out")
+    return np.array([places[group] for group in entries])
+
+
+def joined_groups(groups: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Groups [N] such that graphs of one group by either rule are together.
+
+    >>> joined_groups(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7]))
+    array([0, 0, 0, 1], dtype=int32)
+    """
+    from scipy import sparse
+
+    rows, columns = (np.unique(part, return_inverse=True)[1].reshape(-1) for part in (groups, others))
+    ends = (rows, columns + rows.max() + 1)
+    size = int(ends[1].max()) + 1
+    links = sparse.coo_array((np.ones(len(rows)), ends), shape=(size, size))
+    return sparse.csgraph.connected_components(links, directed=False)[1][rows]

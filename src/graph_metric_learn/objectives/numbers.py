@@ -1,0 +1,144 @@
+"""Numbers as the objective: graphs with like numbers should be near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graphs import Graphs
+from .base import Objective
+from .folds import spread_folds
+from .targets import given_targets, is_missing
+from .votes import neighbor_sums
+
+
+class Numbers(Objective):
+    """One number per graph, or several; a graph is predicted to have the mean of its neighbours.
+
+    With several numbers entries may be missing (NaN). Scores are 1 − (error / standard deviation)², averaged over
+    the numbers that are there: over many graphs, R².
+
+    Attributes
+    ----------
+    centre_, scale_ : ndarray [T]
+        Mean and standard deviation of the numbers seen; targets are centred and scaled by them.
+    several_ : bool
+        Whether y had columns.
+    """
+
+    score_name = "R²"
+
+    def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
+        found, target = Numbers.of(check_numbers(graphs, y))
+        self.__dict__.update(vars(found))
+        return target
+
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> tuple[Numbers, np.ndarray]:
+        """The objective for numbers [N] or [N, T] that were checked, and the targets [N, T]."""
+        objective = cls()
+        objective.several_ = numbers.ndim == 2
+        table = numbers.reshape(len(numbers), -1)
+        objective.centre_, objective.scale_ = np.nanmean(table, axis=0), np.nanstd(table, axis=0)
+        return objective, (table - objective.centre_) / np.maximum(objective.scale_, 1e-300)
+
+    def outputs(self, target: np.ndarray) -> np.ndarray:
+        return target
+
+    def decode(self, target: np.ndarray) -> np.ndarray:
+        """Numbers in the units of y, [N] or [N, T] as y was."""
+        table = target * self.scale_ + self.centre_
+        return table if self.several_ else table[:, 0]
+
+    def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+        """At random."""
+        return np.sort(rng.permutation(len(target))[:most])
+
+    def folds(
+        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
+    ) -> np.ndarray:
+        """At random."""
+        return spread_folds(np.zeros(len(target), dtype=np.int64), count, rng, groups)
+
+    def neighbor_scores(
+        self,
+        distances: np.ndarray,
+        neighbors: np.ndarray,
+        target: np.ndarray,
+        ks: Sequence[int],
+        *,
+        weighted: bool = False,
+    ) -> np.ndarray:
+        """Where no neighbour has a number, 0 is predicted: the mean."""
+        known = np.isfinite(neighbors)
+        values = np.concatenate([np.where(known, neighbors, 0.0), known], axis=1)
+        sums = neighbor_sums(distances, values, tuple(ks), weighted=weighted)
+        total, weight = np.split(sums, 2, axis=2)
+        means = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+        return np.stack([self.output_scores(means[:, place], target) for place in range(len(ks))], axis=1)
+
+    def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
+        known = np.isfinite(target)
+        errors = np.where(known, outputs - np.where(known, target, 0.0), 0.0) ** 2
+        return 1.0 - errors.sum(1) / np.maximum(known.sum(1), 1)
+
+    def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """The mean; 0, the mean of all, where `target` has no number."""
+        known = np.isfinite(target)
+        mean = np.where(known, target, 0.0).sum(0) / np.maximum(known.sum(0), 1)
+        return self.output_scores(np.broadcast_to(mean, others.shape), others)
+
+    def in_words(self, score: float) -> str:
+        return f"{score:.3f}"
+
+    def summary(self) -> str:
+        return f"{len(self.centre_)} numbers per graph" if self.several_ else "numbers"
+
+    def state(self) -> dict[str, Any]:
+        return {"centre": self.centre_.tolist(), "scale": self.scale_.tolist(), "several": self.several_}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.centre_, self.scale_ = np.array(state["centre"]), np.array(state["scale"])
+        self.several_ = state["several"]
+
+
+def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
+    """Numbers of the graphs [N] or [N, T], float64, or a clear error.
+
+    With several columns entries may be missing (NaN), but not all of a graph, nor all of a column.
+    """
+    given = given_targets(graphs, y)
+    if given is None:
+        raise ValueError("no numbers to learn from: pass y, or graphs that carry them (Data.y)")
+    if given.shape[0] != len(graphs) or given.ndim > 2 or given.size == 0:
+        raise ValueError(f"{len(graphs)} graphs, but targets of shape {given.shape}")
+    if given.dtype.kind in "OUS":
+        rows = given.reshape(len(given), -1).tolist()
+        given = np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(given.shape)
+    numbers = given.astype(np.float64)
+    table = numbers.reshape(len(numbers), -1)
+    several = table.shape[1] > 1
+    bad = np.isinf(table).any(1) | np.isnan(table).all(1)
+    if bad.any():
+        what = "are all NaN, or some infinite" if several else "is NaN or infinite"
+        first = np.flatnonzero(bad)[0]
+        raise ValueError(
+            f"the target{'s' * several} of graph {first} {what} ({bad.sum()} such graphs in all): leave it out"
+        )
+    for place, column in enumerate(table.T):
+        finite = column[np.isfinite(column)]
+        if len(finite) == 0 or np.ptp(finite) == 0:
+            which = f"target {place}" if several else "the target"
+            what = "the same for all graphs" if len(finite) else "missing for all graphs"
+            raise ValueError(f"{which} is {what}: there is nothing to learn from")
+    return numbers
+
+
+def _number(value: Any, graph: int) -> float:
+    """A target as a number, NaN where it is missing."""
+    try:
+        return np.nan if is_missing(value) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"targets must be numbers, that of graph {graph} is {value!r}") from None

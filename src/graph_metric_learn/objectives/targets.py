@@ -1,0 +1,81 @@
+"""What the user gave as targets: from y or from the graphs, and what kind of task they make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graphs import Graphs
+
+
+def given_targets(graphs: Graphs, y: Any) -> np.ndarray | None:
+    """y as an array, or what the graphs carry (`Data.y`), or None where there is nothing."""
+    if y is None:
+        return _carried(graphs)
+    given = target_array(y)
+    if given.ndim == 0 or len(given) != len(graphs):
+        count = len(given) if given.ndim else "one number as"
+        raise ValueError(f"{len(graphs)} graphs, but {count} targets: give one per graph")
+    return given
+
+
+def _carried(graphs: Graphs) -> np.ndarray | None:
+    """What all graphs carry as targets; None where no graph does."""
+    if graphs.y is None or graphs.y.dtype.kind != "O":
+        return graphs.y
+    lacking = [i for i, one in enumerate(graphs.y) if one is None]
+    if len(lacking) == len(graphs):
+        return None
+    if lacking:
+        raise ValueError(
+            f"graph {lacking[0]} carries no y, others do ({len(lacking)} of {len(graphs)} without): pass y, or leave "
+            'them out; to learn without targets, task="none"'
+        )
+    return target_array(graphs.y.tolist())
+
+
+def target_array(y: Any) -> np.ndarray:
+    """Targets as an array, of objects only where entries are missing, or strings are mixed with numbers.
+
+    >>> target_array(["a", float("nan")])  # NumPy alone would make a class "nan"
+    array(['a', nan], dtype=object)
+    """
+    if hasattr(y, "detach"):
+        y = y.detach().cpu().numpy()
+    try:
+        given = np.asarray(y)
+    except ValueError:
+        raise ValueError("targets must be one number or string per graph, or rows of the same length") from None
+    if given.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        given = np.asarray(y, dtype=object)
+    if given.dtype.kind != "O":
+        return given
+    entries = given.reshape(-1).tolist()
+    texts = {isinstance(one, str) for one in entries}
+    if len(texts) != 1 or any(is_missing(one) for one in entries):
+        return given
+    plain = np.array(entries, dtype=str if texts == {True} else None)
+    return plain.reshape(given.shape) if plain.size == given.size else given
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a target is None, NaN, or pandas' NA or NaT: what does not equal itself."""
+    same = value == value
+    return value is None or not isinstance(same, (bool, np.bool_)) or not same
+
+
+def task_of(y: np.ndarray | None) -> str:
+    """What "auto" stands for: classes for strings and whole numbers, numbers for others, none without targets.
+
+    The rule of scikit-learn's `type_of_target`, but NaN may be among them, and several columns are numbers.
+
+    >>> task_of(np.array(["a", "b"])), task_of(np.array([0.5, 1.2])), task_of(None)
+    ('classes', 'numbers', 'none')
+    """
+    if y is None:
+        return "none"
+    if y.ndim > 1 and y.shape[1] > 1:
+        return "numbers"
+    fractions = y.dtype.kind == "f" and (np.isfinite(y) & (y != np.rint(y))).any()
+    return "numbers" if fractions else "classes"

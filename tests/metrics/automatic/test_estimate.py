@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from graph_metric_learn.metrics.automatic.estimate import estimate_score
+
+COUNT = 80
+OPTIONS = {"features": ["attributes@0"], "embedding": "mean", "random_state": 0}
+
+
+def single_nodes(vectors):
+    return [(np.zeros((1, 1)), row[None]) for row in np.asarray(vectors)]
+
+
+def estimated(vectors, y, groups=None, **options):
+    return gml.GraphMetric(**{**OPTIONS, **options}, estimate=True).fit(single_nodes(vectors), y, groups).estimate_
+
+
+def test_noise_is_at_chance(rng):
+    """All candidates, and a regression on them: enough to fit any labels."""
+    graphs = [(np.triu(rng.random((8, 8)) < 0.4, 1).astype(float), rng.normal(size=(8, 2))) for _ in range(COUNT)]
+    graphs = [(a + a.T, x) for a, x in graphs]
+    y = rng.permutation(np.arange(COUNT) % 2)
+    metric = gml.GraphMetric(random_state=0, estimate=True).fit(graphs, y)
+    assert metric.learned_.gate.weight == 0
+    assert abs(metric.estimate_.score - 0.5) <= 2 * metric.estimate_.error
+    assert "no better than chance" in metric.report_
+    assert "learned nothing" in metric.report_
+
+
+def test_signal_is_seen(rng):
+    y = np.arange(COUNT) % 2
+    found = estimated(3.0 * y[:, None] + rng.normal(size=(COUNT, 2)), y)
+    assert found.score > 0.85
+    assert found.error == pytest.approx(np.sqrt(found.score * (1 - found.score) / COUNT))
+    assert found.guess == pytest.approx(0.5, abs=0.1)
+    assert found.guess_name == "the largest class"
+    assert found.balanced is None
+
+
+def test_unequal_classes_are_balanced(rng):
+    """Nothing to see: the largest class is right for nine in ten, and for half of the classes."""
+    y = (np.arange(COUNT) % 10 == 0).astype(int)
+    found = estimated(rng.normal(size=(COUNT, 3)), y)
+    assert found.guess == pytest.approx(0.9)
+    assert found.balanced < 0.7 < found.score
+
+
+@pytest.fixture
+def grouped():
+    """Twenty groups of four graphs that are nearly equal; classes belong to groups, and to nothing else."""
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(20), 4)
+    y = rng.permutation(np.arange(20) % 2)[groups]
+    return rng.normal(size=(20, 4))[groups], 0.05 * rng.normal(size=(COUNT, 4)), groups, y
+
+
+def test_graphs_of_a_group_do_not_predict_each_other(grouped):
+    centres, noise, groups, y = grouped
+    assert estimated(centres + noise, y).score > 0.95
+    together = estimated(centres + noise, y, groups=[f"scaffold {group}" for group in groups])
+    assert abs(together.score - 0.5) <= 2 * together.error
+
+
+def test_copies_do_not_predict_each_other(grouped):
+    """And four copies are one draw: the error is that of twenty, not of eighty."""
+    centres, _, _, y = grouped
+    found = estimated(centres, y)
+    assert abs(found.score - 0.5) <= 2 * found.error
+    assert found.error == pytest.approx(np.sqrt(found.score * (1 - found.score) / 20))
+
+
+def test_numbers(rng):
+    x = rng.uniform(-1, 1, size=(COUNT, 2))
+    found = estimated(x, x[:, 0] + 0.05 * rng.normal(size=COUNT))
+    assert 0.7 < found.score <= 1
+    assert found.guess == pytest.approx(0.0, abs=0.1)
+    several = np.stack([x[:, 0], x[:, 1] ** 2], axis=1)
+    several[::4, 0] = np.nan
+    assert 0.3 < estimated(x, several).score <= 1
+    assert estimated(x, rng.normal(size=COUNT)).score < 0.2
+
+
+def test_every_choice_is_made_without_the_fold(rng, monkeypatch):
+    """Each graph is predicted once, by a metric that was fitted to others alone."""
+    y = np.arange(COUNT) % 2
+    graphs = gml.as_graphs(single_nodes(np.arange(COUNT)[:, None] + 0.1 * rng.normal(size=(COUNT, 1))))
+    metric = gml.GraphMetric(**OPTIONS).fit(graphs, y)
+    fitted, measured = [], []
+    fit, embed = gml.GraphMetric.fit, gml.GraphMetric.embed
+
+    def spied_fit(self, given, *rest):
+        assert not self.estimate
+        fitted.append(np.rint(np.ravel(given.x)))
+        return fit(self, given, *rest)
+
+    def spied_embed(self, given):
+        measured.append((len(fitted), np.rint(np.ravel(given.x))))
+        return embed(self, given)
+
+    monkeypatch.setattr(gml.GraphMetric, "fit", spied_fit)
+    monkeypatch.setattr(gml.GraphMetric, "embed", spied_embed)
+    assert estimate_score(metric, graphs, y, None, rng) is not None
+    assert len(fitted) == 5
+    held = []
+    for number, known in enumerate(fitted, start=1):
+        seen = np.concatenate([values for place, values in measured if place == number])
+        held.append(np.setdiff1d(seen, known))
+        assert len(held[-1]) + len(known) == COUNT
+    np.testing.assert_array_equal(np.sort(np.concatenate(held)), np.arange(COUNT))
+
+
+def test_without_targets_there_is_nothing_to_estimate(rng):
+    assert estimated(rng.normal(size=(20, 3)), None) is None

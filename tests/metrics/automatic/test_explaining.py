@@ -1,0 +1,178 @@
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import graph_metric_learn as gml
+from edge_graphs import NAMES, edge_graph
+from element_graphs import element_graphs
+from graph_metric_learn.metrics.automatic.explaining import _gradients
+from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
+
+TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
+PAIRS = [(0, 1), (2, 60), (61, 62)]
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return element_graphs()
+
+
+@pytest.fixture(scope="module", params=["auto", 6])
+def learned(request, graphs):
+    """A metric with learned scores, in many coordinates and in few."""
+    metric = gml.GraphMetric(**TREES, n_components=request.param).fit(graphs[0][:50], graphs[1][:50])
+    assert metric.learned_.gate.weight > 0
+    assert (metric.compaction_ is not None) == (request.param == 6)
+    return metric
+
+
+def check(metric, one, two, tolerance=1e-3):
+    """What every explanation must fulfil; returns it."""
+    why = metric.explain(one, two)
+    assert why.distance == pytest.approx(metric.pairwise_distances([one], [two])[0, 0], rel=1e-4)
+    for side in ("source", "target"):
+        of_edges = getattr(why, f"edge_{side}_share")
+        whole = getattr(why, f"{side}_share").sum() + (0 if of_edges is None else of_edges.sum())
+        assert whole == pytest.approx(1)
+    assert sum(why.term_share.values()) == pytest.approx(1)
+    assert list(why.term_share.values()) == sorted(why.term_share.values(), reverse=True)
+    assert added_up(metric, one, two) == pytest.approx(why.distance**2, rel=tolerance)
+    return why
+
+
+def added_up(metric, one, two):
+    """What all terms add, before shares are made of it."""
+    both = metric._as_fitted(metric.read([one, two]))
+    embedded = next(metric._embedded(both))
+    vectors = metric.transform([one, two])
+    first, second = (vectors.toarray() if sparse.issparse(vectors) else vectors).astype(float)
+    total = 0.0
+    for term, gradient, _ in _gradients(metric, embedded, first - second):
+        values = embedded[term.key]
+        values = (values.toarray() if sparse.issparse(values) else values).astype(float)
+        total += gradient @ (values[0] - values[1])
+    return total
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_shares_add_up_with_what_was_learned(learned, graphs, pair):
+    one, two = (graphs[0][i] for i in pair)
+    why = check(learned, one, two)
+    scores = learned.scores([one, two])
+    of_scores = learned.learned_.gate.weight * ((scores[0] - scores[1]) ** 2).sum() / learned.learned_.unit
+    found = sum(share for name, share in why.term_share.items() if name.startswith("learned from "))
+    assert found * why.distance**2 == pytest.approx(of_scores, rel=1e-3, abs=1e-4)
+    np.testing.assert_allclose(why.plan.sum(1), 1 / len(one), atol=1e-6)
+    np.testing.assert_allclose(why.plan.sum(0), 1 / len(two), atol=1e-6)
+
+
+def test_names_of_terms_stand_in_the_shares(learned, graphs):
+    why = learned.explain(*graphs[0][:2])
+    wanted = {term.name for term in learned.terms_}
+    wanted |= {f"learned from {part.term.name}" for part in learned.learned_.machine.parts}
+    assert set(why.term_share) == wanted
+
+
+def test_classes_are_explained_too(graphs):
+    y = graphs[1] > np.median(graphs[1])
+    metric = gml.GraphMetric(**TREES).fit(graphs[0][:50], y[:50])
+    assert metric.learned_.gate.weight > 0
+    check(metric, graphs[0][0], graphs[0][1])
+
+
+@pytest.mark.parametrize("options", [{"features": ["labels@0", "wl@1"]}, {}, {"n_components": None}])
+def test_shares_add_up_without_targets(graphs, options):
+    metric = gml.GraphMetric(label="element", random_state=0, **options).fit(graphs[0][:40])
+    assert metric.learned_ is None
+    check(metric, graphs[0][0], graphs[0][1])
+
+
+@pytest.mark.parametrize("y", [None, "numbers"])
+def test_shares_add_up_in_sparse_coordinates(graphs, y):
+    metric = gml.GraphMetric(**TREES, n_components=None).fit(graphs[0][:50], None if y is None else graphs[1][:50])
+    for i, j in PAIRS:
+        check(metric, graphs[0][i], graphs[0][j])
+
+
+def test_shares_add_up_after_a_map_of_low_rank(graphs, rng):
+    """As models of earlier versions have it."""
+    metric = gml.GraphMetric(features=["labels@0", "labels@1"], label="element", random_state=0, learn=False)
+    metric.fit(graphs[0][:40], graphs[1][:40])
+    width = metric.transform(graphs[0][:1]).shape[1]
+    directions = np.linalg.qr(rng.normal(size=(width, 2)))[0].astype(np.float32)
+    metric.low_rank_ = LowRankMap(directions, np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32))
+    check(metric, graphs[0][0], graphs[0][1])
+
+
+def test_equal_graphs_have_no_shares(learned, graphs):
+    why = learned.explain(graphs[0][0], nx.Graph(graphs[0][0]))
+    assert why.distance == 0
+    assert (why.source_share == 0).all()
+    assert set(why.term_share.values()) == {0.0}
+
+
+def test_a_node_that_only_one_graph_has_is_blamed(learned):
+    """A node that nobody is joined to: the trees of the others stay as they are."""
+    one = nx.cycle_graph(8)
+    nx.set_node_attributes(one, "C", "element")
+    two = one.copy()
+    two.add_node("alone", element="O")
+    why = check(learned, one, two)
+    assert why.target_share.argmax() == 8
+    assert why.target_share[8] > 0.8
+
+
+# --- edges ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def with_edges():
+    graphs = [edge_graph(seed) for seed in range(50)]
+    weights = [sum(abs(data["v"][0]) for *_, data in graph.edges(data=True)) for graph in graphs]
+    return graphs, np.array(weights) / [max(graph.number_of_edges(), 1) for graph in graphs]
+
+
+@pytest.mark.parametrize("features", [["edge@0", "ends@0"], ["edge_trees@0"], ["around@0"]])
+def test_shares_of_nodes_and_edges_add_up(with_edges, features):
+    graphs, y = with_edges
+    metric = gml.GraphMetric(features=features, random_state=0, directed=False, **NAMES).fit(graphs, y)
+    why = check(metric, graphs[0], graphs[1])
+    if features == ["around@0"]:
+        assert why.edge_ends is None
+        return
+    assert (why.source_share == 0).all()
+    assert why.edge_ends[0].shape[1] == len(why.edge_source_share)
+    np.testing.assert_allclose(why.plan, 1 / why.plan.size)  # nodes are not compared
+
+
+def test_shares_of_nodes_and_edges_are_of_one_whole(with_edges):
+    graphs, _ = with_edges
+    metric = gml.GraphMetric(random_state=0, **NAMES).fit(graphs)
+    clouds = {term.cloud for term in metric.terms_}
+    assert clouds == {"nodes", "edges"}
+    why = check(metric, graphs[0], graphs[1])
+    assert why.source_share.any()
+    assert why.edge_source_share.any()
+
+
+def test_the_edge_that_differs_is_named():
+    ring = nx.cycle_graph(8)
+    nx.set_edge_attributes(ring, 1.0, "length")
+    other = ring.copy()
+    other.edges[3, 4]["length"] = 5.0
+    metric = gml.GraphMetric(features=["edge@0"], embedding="axes", edge_attribute="length", random_state=0)
+    why = metric.fit([ring, other] * 5, [0, 1] * 5).explain(ring, other)
+    heaviest = why.edge_ends[1][:, why.edge_target_share.argmax()]
+    assert heaviest.tolist() == [3, 4]
+
+
+def test_the_node_that_differs_is_named():
+    path = nx.path_graph(8)
+    nx.set_node_attributes(path, {i: [0.0] for i in path}, "x")
+    other = path.copy()
+    other.nodes[3]["x"] = [5.0]
+    graphs, y = [path, other] * 5, [0, 1] * 5
+    for embedding in ("reference", "axes"):
+        metric = gml.GraphMetric(features=["attributes@0"], embedding=embedding, random_state=0).fit(graphs, y)
+        assert metric.explain(path, other).target_share.argmax() == 3

@@ -1,0 +1,213 @@
+import numpy as np
+import pytest
+
+from graph_metric_learn.metrics.automatic import gate
+from graph_metric_learn.metrics.automatic.gate import N_FOLDS, best_setting, decide, held_out, score_squares
+from graph_metric_learn.metrics.automatic.kernels import kernel_from_squares
+from graph_metric_learn.metrics.automatic.ridge import fit_ridge
+from graph_metric_learn.objectives import Classes, Numbers
+from made_up_vectors import squares_of
+
+COUNT = 100
+
+
+def classes_of(codes):
+    objective = Classes()
+    objective.classes_ = np.unique(codes)
+    return objective
+
+
+def always(squares):
+    """Squared distances of mean 1, whichever graphs are known."""
+    squares = (squares / squares.mean()).astype(np.float32)
+    return lambda known: squares
+
+
+def problem(rng, signal, count=COUNT):
+    """Classes that two columns tell apart, and ten columns of noise for the unlearned distance."""
+    codes = np.arange(count) % 2
+    seen = signal * codes[:, None] + rng.normal(size=(count, 2))
+    noise = squares_of(rng.normal(size=(count, 10)))
+    kernel = kernel_from_squares(squares_of(seen), "gaussian")
+    return always(noise), kernel, codes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_is_not_learned(seed):
+    rng = np.random.default_rng(seed)
+    squares, kernel, codes = problem(rng, signal=0.0)
+    found, _ = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    assert found.weight == 0
+    assert found.learned == found.unlearned
+    assert found.gain < 3 * found.error
+
+
+def test_what_tells_new_graphs_apart_is(rng):
+    squares, kernel, codes = problem(rng, signal=3.0)
+    found, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    assert found.weight > 0
+    assert found.learned > 0.9 > 0.7 > found.unlearned
+    assert found.machine > 0.9
+    assert found.gain > 3 * found.error > 0
+    assert sorted(np.concatenate([fold.held for fold in folds])) == list(range(COUNT))
+
+
+def test_what_does_not_help_neighbours_is_off(rng):
+    """The machine predicts well, and so do neighbours without it, always."""
+    _, kernel, codes = problem(rng, signal=3.0)
+    apart = squares_of(codes[:, None] + 0.01 * rng.normal(size=(COUNT, 1)))
+    found, _ = decide(always(apart), kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    assert found.weight == 0
+    assert found.unlearned == 1
+    assert found.gain > 3 * found.error
+
+
+def test_scores_are_those_of_a_machine_without_the_fold(rng):
+    squares, kernel, codes = problem(rng, signal=1.0, count=30)
+    outputs, folds = np.eye(2)[codes], np.arange(30) % 3
+    for number, fold in enumerate(held_out(kernel, outputs, 0.3, folds, squares)):
+        np.testing.assert_array_equal(fold.held, np.flatnonzero(folds == number))
+        np.testing.assert_array_equal(fold.known, np.flatnonzero(folds != number))
+        mean = outputs[fold.known].mean(0)
+        weights = fit_ridge(kernel[np.ix_(fold.known, fold.known)], outputs[fold.known] - mean, 0.3)
+        np.testing.assert_allclose(fold.scores, kernel[:, fold.known] @ weights + mean)
+        assert fold.unit == pytest.approx(squares_of(fold.scores[fold.known]).mean(), rel=1e-5)
+
+
+def test_targets_of_the_fold_do_not_change_its_scores(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    outputs, folds = np.eye(2)[codes], np.arange(COUNT) // 20
+    wanted = list(held_out(kernel, outputs, 0.3, folds, squares))
+    for number, fold in enumerate(wanted):
+        changed = outputs.copy()
+        changed[fold.held] = rng.normal(size=(len(fold.held), 2))
+        again = list(held_out(kernel, changed, 0.3, folds, squares))
+        np.testing.assert_array_equal(again[number].scores, fold.scores)
+        other = (number + 1) % N_FOLDS
+        assert np.abs(again[other].scores - wanted[other].scores).max() > 1e-3
+
+
+def test_what_is_decided_is_what_neighbours_predict(rng, monkeypatch):
+    """One draw of folds, and the score of each weight and k by hand."""
+    monkeypatch.setattr(gate, "_DRAWS", 1)
+    squares, kernel, codes = problem(rng, signal=1.5)
+    objective = classes_of(codes)
+    found, folds = decide(squares, kernel, 0.1, objective, codes, np.arange(COUNT), rng)
+    hits = 0
+    for fold in folds:
+        unit = squares_of(fold.scores[fold.known]).mean()
+        for i in fold.held:
+            gaps = ((fold.scores[i] - fold.scores[fold.known]) ** 2).sum(1)
+            distances = np.sqrt(fold.squares[i, fold.known] + found.weight * gaps / unit)
+            near = np.argsort(distances)[: found.n_neighbors]
+            votes = np.bincount(codes[fold.known][near], 1 / distances[near], minlength=2)
+            hits += votes.argmax() == codes[i]
+    assert found.weight > 0
+    assert found.learned == pytest.approx(hits / COUNT)
+
+
+def test_groups_stay_together(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    groups = rng.integers(12, size=COUNT)
+    _, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, groups, rng)
+    for fold in folds:
+        assert not set(groups[fold.held]) & set(groups[fold.known])
+
+
+def test_groups_that_are_known_by_heart_do_not_count(rng):
+    """Targets that belong to groups and to nothing else: neighbours of the own group would predict them."""
+    groups = np.repeat(np.arange(20), 5)
+    codes = rng.integers(2, size=20)[groups]
+    places = rng.normal(size=(20, 4))[groups] + 0.01 * rng.normal(size=(COUNT, 4))
+    kernel = kernel_from_squares(squares_of(places), "gaussian")
+    squares = always(squares_of(places))
+    apart, _ = decide(squares, kernel, 0.01, classes_of(codes), codes, np.arange(COUNT), np.random.default_rng(0))
+    together, _ = decide(squares, kernel, 0.01, classes_of(codes), codes, groups, np.random.default_rng(0))
+    assert apart.unlearned > 0.95
+    assert together.unlearned < 0.8
+    assert together.weight == 0
+
+
+def test_numbers_with_missing_entries(rng):
+    seen = rng.uniform(-1, 1, size=(COUNT, 1))
+    target = np.concatenate([seen, -seen], axis=1) / seen.std()
+    target[::3, 1] = np.nan
+    noise = squares_of(rng.normal(size=(COUNT, 10)))
+    kernel = kernel_from_squares(squares_of(seen), "gaussian")
+    found, folds = decide(always(noise), kernel, 1e-3, Numbers(), target, np.arange(COUNT), rng)
+    assert found.weight > 0
+    assert found.learned > 0.8 > 0.3 > found.unlearned
+    assert all(np.isfinite(fold.scores).all() for fold in folds)
+
+
+def test_a_target_that_only_the_fold_has(rng):
+    """Nothing is known about it: its mean, 0, is predicted."""
+    squares, kernel, _ = problem(rng, signal=0.0, count=30)
+    target = rng.normal(size=(30, 2))
+    target[2:, 1] = np.nan
+    first, second = held_out(kernel, target, 0.3, np.arange(30) // 15, squares)
+    assert (first.scores[:, 1] == 0).all()
+    assert np.isfinite(second.scores).all()
+
+
+def test_one_group_cannot_be_held_out(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    with pytest.raises(ValueError, match="all graphs are of one group"):
+        decide(squares, kernel, 0.1, classes_of(codes), codes, np.zeros(COUNT), rng)
+
+
+def test_few_graphs(rng):
+    codes = np.array([0, 1, 0, 1])
+    squares = squares_of(rng.normal(size=(4, 2)))
+    found, _ = decide(always(squares), np.exp(-squares), 0.1, classes_of(codes), codes, np.arange(4), rng)
+    assert found.n_neighbors < 4
+
+
+def test_the_unlearned_part_is_asked_for_with_the_known_graphs_alone(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    asked = []
+
+    def spied(known):
+        asked.append(known)
+        return squares(known)
+
+    _, folds = decide(spied, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    assert len(asked) == N_FOLDS * gate._DRAWS
+    for known, fold in zip(asked, folds, strict=False):
+        np.testing.assert_array_equal(known, fold.known)
+
+
+def test_a_view_of_a_fold_has_the_distances_with_learned_scores(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    _, (fold, *_) = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    rows = 1000 + np.arange(COUNT)
+    view = fold.view(3.0, rows, COUNT)
+    np.testing.assert_array_equal(view.known, rows[fold.known])
+    np.testing.assert_array_equal(view.held, rows[fold.held])
+    learned = fold.squares + 3.0 * squares_of(fold.scores) / fold.unit
+    np.testing.assert_allclose(view.across, np.sqrt(learned[np.ix_(fold.held, fold.known)]), rtol=1e-4)
+    np.testing.assert_allclose(view.within, np.sqrt(learned[np.ix_(fold.known, fold.known)]), rtol=1e-4)
+    assert (np.diag(view.within) == 0).all()
+    np.testing.assert_array_equal(view.scores, fold.scores[fold.held])
+
+
+def test_a_view_of_some_graphs_only(rng):
+    squares, kernel, codes = problem(rng, signal=1.0)
+    _, (fold, *_) = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    whole, part = fold.view(1.0, np.arange(COUNT), COUNT), fold.view(1.0, np.arange(COUNT), 50)
+    assert (len(part.known), len(part.held)) == (40, 10)
+    known, held = np.searchsorted(whole.known, part.known), np.searchsorted(whole.held, part.held)
+    np.testing.assert_array_equal(part.across, whole.across[np.ix_(held, known)])
+    np.testing.assert_array_equal(part.within, whole.within[np.ix_(known, known)])
+    np.testing.assert_array_equal(part.scores, whole.scores[held])
+
+
+def test_the_best_setting():
+    """By the mean over k, not by one lucky score; the smaller of equal weights."""
+    assert best_setting(np.array([[0.5, 0.6], [0.5, 0.6], [0.9, 0.1]])) == (0, 1)
+    assert best_setting(np.array([[0.5, 0.6], [0.7, 0.6]])) == (1, 0)
+
+
+def test_squared_distances_of_scores(rng):
+    one, two = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    np.testing.assert_allclose(score_squares(one, two), squares_of(one, two), rtol=1e-5)

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from graph_metric_learn.metrics.automatic.estimate import Estimate
+from graph_metric_learn.metrics.automatic.gate import Gate
+from graph_metric_learn.metrics.automatic.learning import Learned
+from graph_metric_learn.metrics.automatic.machine import Machine, Part
+from graph_metric_learn.metrics.automatic.report import estimate_in_words, learning_in_words, report
+from graph_metric_learn.metrics.automatic.selection import Choice
+from graph_metric_learn.objectives import Classes, Numbers
+from made_up_vectors import points_term
+
+
+@pytest.fixture
+def classes():
+    objective = Classes()
+    objective.classes_ = np.arange(3)
+    return objective
+
+
+def learned_with(weight, gain):
+    terms = [points_term(np.eye(3), f"attributes@{i}") for i in range(2)]
+    parts = [Part(term, "linear", np.eye(3), 1.0, np.zeros(3)) for term in (*terms, terms[0])]
+    return Learned(
+        Gate(weight, 7, 0.5, 0.6, 0.7, gain, 0.1), Machine(parts, np.ones((3, 1)), np.zeros(1), 0.1), np.eye(1), 1.0
+    )
+
+
+def test_what_was_chosen(classes):
+    one = Choice({"mean of size": 1.0}, 0.5, 0.5, 3, scores={"mean of size": 0.5, "other": 0.4})
+    assert report(one, classes, None, None, 1.23) == "chose mean of size out of 2 candidates (3 classes, 1.2 s)"
+    two = Choice({"a": 0.25, "b": 0.75}, 0.5, 0.5, 3, scores={"a": 0.5, "b": 0.4})
+    assert report(two, classes, None, None, 0.0).startswith("chose a (25 %) + b (75 %) out of 2 candidates")
+
+
+def test_what_was_learned(classes):
+    names = "mean of attributes@0 + mean of attributes@1"  # each once
+    said = learning_in_words(learned_with(3.0, 0.5))
+    assert said == f"learned scores of a kernel ridge regression on {names} count 3 times as much (k = 7)"
+    said = learning_in_words(learned_with(0.0, 0.5))
+    assert said.startswith("learned nothing:")
+    assert "it did not help graphs held out" in said
+    assert "it predicts no better than the mean" in learning_in_words(learned_with(0.0, 0.2))
+    choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
+    assert learning_in_words(learned_with(3.0, 0.5)) in report(choice, classes, learned_with(3.0, 0.5), None, 0.0)
+
+
+def test_how_well_neighbours_predict(classes):
+    good = Estimate(0.85, 0.02, 0.5, "the largest class", None)
+    said = estimate_in_words(good, classes)
+    assert said == "accuracy on new graphs about 85.0 % ± 2.0 % (the largest class: 50.0 %)"
+    uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7)
+    assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)
+    choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
+    assert report(choice, classes, None, good, 0.0).endswith(said)
+
+
+@pytest.mark.parametrize(("score", "chance"), [(0.53, True), (0.55, False), (0.45, True)])
+def test_chance_is_said_in_words(classes, score, chance):
+    said = estimate_in_words(Estimate(score, 0.02, 0.5, "the largest class", None), classes)
+    assert said.endswith("no better than chance") == chance
+
+
+def test_numbers_are_reported_by_what_they_explain():
+    said = estimate_in_words(Estimate(0.41, 0.05, -0.01, "the mean", None), Numbers())
+    assert said == "R² on new graphs about 0.410 ± 0.050 (the mean: -0.010)"

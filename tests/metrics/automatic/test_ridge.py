@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from graph_metric_learn.metrics.automatic import ridge
+from graph_metric_learn.metrics.automatic.ridge import (
+    PENALTIES,
+    best_penalty,
+    fit_ridge,
+    known_means,
+    left_out_error,
+    left_out_errors,
+)
+from made_up_vectors import squares_of
+
+
+@pytest.fixture
+def problem(rng):
+    """A kernel, and two targets: one smooth, one noise."""
+    x = rng.uniform(-2, 2, size=(40, 2))
+    kernel = np.exp(-squares_of(x))
+    targets = np.stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=40), rng.normal(size=40)], axis=1)
+    return kernel, targets - targets.mean(0)
+
+
+def refitted(kernel, targets, penalty):
+    """Errors of leaving one out by as many fits: mean squares, added up over the targets."""
+    count = len(kernel)
+    missed = np.zeros_like(targets)
+    for i in range(count):
+        others = np.flatnonzero(np.arange(count) != i)
+        weights = np.linalg.solve(kernel[np.ix_(others, others)] + penalty * np.eye(count - 1), targets[others])
+        missed[i] = targets[i] - kernel[i, others] @ weights
+    return (missed**2).mean(0).sum()
+
+
+def test_errors_are_those_of_fitting_again_without_each_graph(problem):
+    penalties = np.array([1e-4, 1e-2, 1.0, 10.0])
+    found = left_out_errors(*problem, penalties)
+    np.testing.assert_allclose(found, [refitted(*problem, penalty) for penalty in penalties], rtol=1e-6)
+
+
+def test_missing_entries_are_the_mean_and_do_not_count(problem):
+    kernel, targets = problem
+    targets[::3, 1] = np.nan
+    filled = np.nan_to_num(targets)
+    wanted = 0.0
+    for column in range(2):
+        known = np.isfinite(targets[:, column])
+        missed = []
+        for i in np.flatnonzero(known):
+            others = np.flatnonzero(np.arange(40) != i)
+            weights = np.linalg.solve(kernel[np.ix_(others, others)] + 0.1 * np.eye(39), filled[others, column])
+            missed.append(filled[i, column] - kernel[i, others] @ weights)
+        wanted += np.mean(np.square(missed))
+    assert left_out_errors(kernel, targets, np.array([0.1]))[0] == pytest.approx(wanted)
+    assert left_out_error(kernel, targets, 0.1) == pytest.approx(wanted)
+
+
+def test_one_penalty_by_an_inverse_is_the_same(problem):
+    found = [left_out_error(*problem, penalty) for penalty in PENALTIES]
+    np.testing.assert_allclose(found, left_out_errors(*problem), rtol=1e-6)
+
+
+def test_what_is_not_positive_definite_has_no_error():
+    assert left_out_error(-np.eye(5), np.ones((5, 1)), 0.5) == np.inf
+
+
+def test_weights_solve_the_equations(problem):
+    kernel, targets = problem
+    np.testing.assert_allclose(
+        fit_ridge(kernel, targets, 0.3), np.linalg.solve(kernel + 0.3 * np.eye(40), targets), rtol=1e-8
+    )
+
+
+def test_each_target_is_fitted_to_the_graphs_that_have_it(problem):
+    kernel, targets = problem
+    targets = np.concatenate([targets, targets[:, :1]], axis=1)
+    targets[:7, 1] = np.nan
+    targets[30:, 2] = np.nan
+    found = fit_ridge(kernel, targets, 0.3)
+    for column in range(3):
+        known = np.flatnonzero(np.isfinite(targets[:, column]))
+        wanted = np.zeros(40)
+        matrix = kernel[np.ix_(known, known)] + 0.3 * np.eye(len(known))
+        wanted[known] = np.linalg.solve(matrix, targets[known, column])
+        np.testing.assert_allclose(found[:, column], wanted, rtol=1e-8, atol=1e-12)
+
+
+def test_a_target_that_no_graph_has_is_zero(problem):
+    """As in a fold that holds out the few graphs that have it."""
+    kernel, targets = problem
+    targets[:, 1] = np.nan
+    np.testing.assert_allclose(known_means(targets + 1.0), [1.0, 0.0])
+    assert (fit_ridge(kernel, targets, 0.3)[:, 1] == 0).all()
+    assert left_out_error(kernel, targets, 0.3) == pytest.approx(refitted(kernel, targets[:, :1], 0.3))
+
+
+@pytest.mark.parametrize("guess", [*PENALTIES, 1e-9, 1e9])
+def test_a_guess_leads_to_the_best_penalty(problem, monkeypatch, guess):
+    errors = left_out_errors(*problem)
+    falls = np.diff(errors) < 0
+    assert not (falls[1:] & ~falls[:-1]).any()  # one valley
+    wanted = best_penalty(*problem)
+    assert wanted == (PENALTIES[errors.argmin()], errors.min())
+    monkeypatch.setattr(ridge, "_EXACT", 10)
+    monkeypatch.setattr(ridge, "left_out_errors", None)  # not needed
+    assert best_penalty(*problem, guess) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("place", [0, len(PENALTIES) - 1])
+def test_the_best_penalty_may_be_the_first_or_last(rng, monkeypatch, place):
+    """A kernel that tells everything, and one that tells nothing."""
+    x = rng.normal(size=(30, 1))
+    kernel = x @ x.T + 1.0 if place == 0 else np.eye(30)
+    targets = x if place == 0 else rng.normal(size=(30, 1))
+    targets = targets - targets.mean()
+    if place:
+        kernel = kernel + 0.3 * np.outer(targets, -targets) / (targets**2).sum()  # predicts the wrong sign
+    assert best_penalty(kernel, targets)[0] == PENALTIES[place]
+    monkeypatch.setattr(ridge, "_EXACT", 10)
+    for guess in (PENALTIES[0], 0.1, PENALTIES[-1]):
+        assert best_penalty(kernel, targets, guess)[0] == PENALTIES[place]

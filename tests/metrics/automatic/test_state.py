@@ -1,0 +1,97 @@
+import json
+
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from element_graphs import element_graphs
+from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
+
+TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return element_graphs()
+
+
+def targets(graphs, kind):
+    several = np.stack([graphs[1], -(graphs[1] ** 2)], axis=1)
+    several[::4, 1] = np.nan
+    return {"numbers": graphs[1], "several": several, "classes": graphs[1] > np.median(graphs[1]), "none": None}[kind]
+
+
+@pytest.fixture(scope="module", params=["numbers", "several", "classes", "none"])
+def metric(request, graphs):
+    y = targets(graphs, request.param)
+    metric = gml.GraphMetric(**TREES, n_components=8).fit(graphs[0][:50], None if y is None else y[:50])
+    assert metric.learned_ is None or metric.learned_.gate.weight > 0
+    return metric
+
+
+def test_what_comes_back_is_the_same(metric, graphs, tmp_path):
+    again = gml.load(metric.save(tmp_path / "metric"))
+    np.testing.assert_array_equal(again.transform(graphs[0]), metric.transform(graphs[0]))
+    np.testing.assert_array_equal(again.pairwise_distances(graphs[0]), metric.pairwise_distances(graphs[0]))
+    assert again.report_ == metric.report_
+    assert again.choice_ == metric.choice_
+    assert again.task_ == metric.task_
+    assert [term.name for term in again.terms_] == [term.name for term in metric.terms_]
+    assert again.used_terms().keys() == metric.used_terms().keys()
+    one, two = (each.explain(*graphs[0][:2]) for each in (again, metric))
+    np.testing.assert_array_equal(one.source_share, two.source_share)
+    if metric.learned_ is not None:
+        np.testing.assert_array_equal(again.scores(graphs[0]), metric.scores(graphs[0]))
+        assert again.learned_.gate == metric.learned_.gate
+    assert again.fold_views(100) is None  # folds are not saved
+
+
+def test_the_state_is_json_and_arrays(metric):
+    config, arrays = metric.state()
+    assert json.loads(json.dumps(config, allow_nan=False, default=lambda value: value.item()))
+    assert all(isinstance(value, np.ndarray) for value in arrays.values())
+    again = gml.GraphMetric.from_state(*metric.state())
+    assert again.state()[0] == config
+
+
+def test_terms_of_the_regression_alone_are_not_terms_of_the_distance(graphs):
+    """Fitted on everything, the two choose differently."""
+    metric = gml.GraphMetric(label="element", random_state=0, n_steps=1).fit(graphs[0][:50], graphs[1][:50])
+    assert len(metric.used_terms()) > len(metric.terms_) == 1
+    again = gml.GraphMetric.from_state(*metric.state())
+    assert len(again.terms_) == 1
+    assert again.used_terms().keys() == metric.used_terms().keys()
+
+
+def test_an_estimate_is_kept(graphs, tmp_path):
+    metric = gml.GraphMetric(**TREES, embedding="counts", estimate=True).fit(graphs[0][:40], graphs[1][:40])
+    again = gml.load(metric.save(tmp_path / "metric"))
+    assert again.estimate_ == metric.estimate_
+    assert "on new graphs about" in again.report_
+
+
+def test_a_map_of_low_rank_is_applied_and_saved(graphs, tmp_path):
+    """As models of earlier versions have it."""
+    metric = gml.GraphMetric(features=["labels@0"], embedding="mean", label="element", learn=False, random_state=0)
+    metric.fit(graphs[0], graphs[1])
+    plain = metric.transform(graphs[0])
+    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(plain.shape[1], 2)))[0].astype(np.float32)
+    step = np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32)
+    metric.low_rank_ = LowRankMap(directions, step)
+    mapped = metric.transform(graphs[0])
+    gap, mapped_gap = plain[0] - plain[1], mapped[0] - mapped[1]
+    inner = gap @ directions
+    wanted = gap @ gap - inner @ inner + np.sum((inner + inner @ step) ** 2)
+    assert mapped_gap @ mapped_gap == pytest.approx(wanted, rel=1e-4)
+    again = gml.load(metric.save(tmp_path / "m"))
+    np.testing.assert_array_equal(again.transform(graphs[0]), mapped)
+    again.fit(graphs[0], graphs[1])
+    np.testing.assert_array_equal(again.transform(graphs[0]), plain)  # what is fitted anew has none
+
+
+def test_arrays_that_do_not_fit_together_are_refused(graphs):
+    metric = gml.GraphMetric(**TREES).fit(graphs[0][:50], graphs[1][:50])
+    config, arrays = metric.state()
+    name = "learned.machine.part0.references.starts"
+    with pytest.raises(ValueError, match="the model is damaged"):
+        gml.GraphMetric.from_state(config, {**arrays, name: arrays[name][:-1]})

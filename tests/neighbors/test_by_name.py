@@ -1,0 +1,38 @@
+import pytest
+
+import graph_metric_learn as gml
+from graph_metric_learn.neighbors.by_name import predictor
+
+HEADS = {
+    ("knn", "classes"): gml.GraphKNNClassifier,
+    ("ridge", "classes"): gml.GraphRidgeClassifier,
+    ("svc", "classes"): gml.GraphSVC,
+    ("auto", "classes"): gml.GraphClassifier,
+    ("knn", "numbers"): gml.GraphKNNRegressor,
+    ("ridge", "numbers"): gml.GraphRidge,
+    ("auto", "numbers"): gml.GraphRegressor,
+}
+
+
+@pytest.mark.parametrize(("name", "task"), HEADS)
+def test_every_name_has_its_predictor(name, task):
+    metric = gml.SGML()
+    found = predictor(name, task, metric, n_neighbors=4, gamma=2.0, C=3.0)
+    assert type(found) is HEADS[name, task]
+    assert found.metric is metric
+    given = {"n_neighbors": 4, "gamma": 2.0, "C": 3.0}
+    known = found.get_params(deep=False)
+    assert all(known[option] == value for option, value in given.items() if option in known)
+
+
+def test_settings_go_where_they_belong():
+    assert predictor("svc", "classes", None, n_neighbors=4, gamma=2.0, C=3.0).get_params(deep=False) == {
+        "metric": None, "gamma": 2.0, "C": 3.0, "class_weight": None, "memory": None,
+    }  # fmt: skip
+    assert predictor("knn", "numbers", None, n_neighbors=4, weights="uniform").weights == "uniform"
+
+
+@pytest.mark.parametrize(("name", "task"), [("svc", "numbers"), ("metric", "classes")])
+def test_unknown_names_are_refused(name, task):
+    with pytest.raises(ValueError, match=f"unknown model='{name}'"):
+        predictor(name, task, None)

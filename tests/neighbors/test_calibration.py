@@ -1,0 +1,51 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from graph_metric_learn.neighbors.calibration import calibrate, probabilities
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_it_is_the_logistic_regression_of_scikit_learn(rng, n_classes):
+    codes = np.arange(90) % n_classes
+    scores = rng.normal(size=(90, n_classes)) + 1.5 * np.eye(n_classes)[codes]
+    found = probabilities(scores, calibrate(scores, codes, n_classes))
+    scaled = (scores - scores.mean(0)) / scores.std(0)
+    np.testing.assert_allclose(found, LogisticRegression(C=10.0).fit(scaled, codes).predict_proba(scaled), atol=1e-6)
+
+
+def test_probabilities_are_those_that_were_drawn_by(rng):
+    """One score; the second class has the odds exp(2 s − 1), in other units."""
+    scores = rng.normal(size=4000)
+    wanted = 1 / (1 + np.exp(1 - 2 * scores))
+    codes = (rng.random(4000) < wanted).astype(int)
+    found = probabilities(100 * scores + 7, calibrate(100 * scores + 7, codes, 2))
+    np.testing.assert_allclose(found.sum(1), 1)
+    np.testing.assert_allclose(found[:, 1], wanted, atol=0.04)
+
+
+@pytest.mark.parametrize("seen", [[0], [2], [0, 2], [1, 2]])
+def test_classes_without_a_graph_held_out_are_unlikely(rng, seen):
+    codes = np.array(seen * 20)[:20]
+    scores = rng.normal(size=(20, 3)) + 2 * np.eye(3)[codes]
+    found = probabilities(scores, calibrate(scores, codes, 3))
+    np.testing.assert_allclose(found.sum(1), 1)
+    assert (np.delete(found, seen, axis=1) < 1e-6).all()
+    assert found[np.arange(20), codes].mean() > 0.8
+
+
+def test_scores_far_away_and_scores_that_are_all_the_same(rng):
+    codes = np.arange(20) % 2
+    flat = calibrate(np.ones(20), codes, 2)
+    np.testing.assert_allclose(probabilities(np.ones(3), flat), 0.5, atol=1e-6)
+    found = probabilities(np.array([-1e6, 1e6]), calibrate(codes + rng.normal(size=20), codes, 2))
+    np.testing.assert_allclose(found, np.eye(2), atol=1e-12)
+
+
+def test_it_is_kept_as_json(rng):
+    codes, scores = np.arange(30) % 3, rng.normal(size=(30, 3))
+    calibrator = calibrate(scores, codes, 3)
+    again = json.loads(json.dumps(calibrator))
+    np.testing.assert_array_equal(probabilities(scores, again), probabilities(scores, calibrator))

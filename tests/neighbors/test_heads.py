@@ -1,0 +1,177 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+
+import graph_metric_learn as gml
+from graph_zoo import as_pyg, zoo
+from toy_metrics import FirstColumn, Memorizing, points
+
+
+@pytest.fixture(scope="module")
+def data():
+    pairs, y = zoo(np.random.default_rng(1), 60)
+    return pairs[:40], y[:40], pairs[40:], y[40:]
+
+
+def blocks(**options):
+    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
+
+
+def sizes(pairs):
+    return np.array([len(x) + 0.5 for _, x in pairs])
+
+
+def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data, monkeypatch):
+    train, y, test, y_test = data
+    fits = []
+    real = gml.GraphMetric.fit
+    monkeypatch.setattr(gml.GraphMetric, "fit", lambda self, *given: fits.append(self) or real(self, *given))
+    model = gml.GraphClassifier(blocks()).fit(train, y)
+    assert len(fits) == 1
+    assert model.head_.metric_ is model.metric_ is fits[0]
+    assert model.head_.embedded_ is model.embedded_
+    scores = model.chosen_["scores"]
+    assert list(scores) == ["knn", "ridge", "svc"]
+    assert scores[model.chosen_["head"]] == max(scores.values())
+    assert type(model.head_) is model.heads[model.chosen_["head"]]
+    assert model.head_.chosen_ == model.chosen_["settings"]
+    np.testing.assert_array_equal(model.predict(test), model.head_.predict(test))
+    np.testing.assert_array_equal(model.predict_proba(test), model.head_.predict_proba(test))
+    assert model.score(test, y_test) >= 0.9
+    assert model.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("best", ["knn", "ridge", "svc"])
+def test_scores_decide_and_the_first_of_equals_wins(best, monkeypatch):
+    for name, kind in gml.GraphClassifier.heads.items():
+        real = kind._choose
+        score = 0.9 if name == best else 0.8
+        monkeypatch.setattr(kind, "_choose", lambda self, g, r=real, s=score: r(self, g) | {"held_out_score": s})
+    model = gml.GraphClassifier(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9)
+    assert model.chosen_["head"] == best
+    assert model.chosen_["scores"] == {**dict.fromkeys(["knn", "ridge", "svc"], 0.8), best: 0.9}
+    for kind in gml.GraphClassifier.heads.values():
+        monkeypatch.setattr(kind, "_choose", lambda self, g, r=kind._choose: r(self, g) | {"held_out_score": 0.7})
+    assert gml.GraphClassifier(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9).chosen_["head"] == "knn"
+
+
+def test_a_task_for_ridge_and_one_for_neighbours(rng):
+    """A straight line goes on beyond its points' noise; plateaus of copies with a number each do not."""
+    x = np.sort(rng.uniform(0, 1, 60))
+    line = gml.GraphRegressor(FirstColumn()).fit(points(*x), 3 * x + 0.3 * rng.normal(size=60))
+    assert line.chosen_["head"] == "ridge"
+    places = np.repeat(rng.permutation(200)[:15], 4) / 10.0
+    jumps = np.repeat(rng.normal(size=15), 4)
+    stairs = gml.GraphRegressor(FirstColumn()).fit(points(*(places + 0.001 * rng.normal(size=60))), jumps)
+    assert stairs.chosen_["head"] == "knn"
+    assert stairs.score(points(*places), jumps) > 0.9
+
+
+def test_a_head_can_be_asked_for(data):
+    train, y, test, _ = data
+    for name, kind in gml.GraphClassifier.heads.items():
+        model = gml.GraphClassifier(blocks(), head=name).fit(train, y)
+        assert list(model.chosen_["scores"]) == [name]
+        alone = kind(blocks()).fit(train, y)
+        np.testing.assert_array_equal(model.predict(test), alone.predict(test))
+        np.testing.assert_allclose(model.predict_proba(test), alone.predict_proba(test))
+    with pytest.raises(ValueError, match="unknown head='tree'"):
+        gml.GraphClassifier(head="tree").fit(train, y)
+    with pytest.raises(ValueError, match="unknown head='svc'"):
+        gml.GraphRegressor(head="svc").fit(train, sizes(train))
+
+
+def test_another_head_on_the_same_metric(data, monkeypatch, tmp_path):
+    train, y, test, _ = data
+    model = gml.GraphClassifier(blocks(), head="knn").fit(train, y)
+    monkeypatch.setattr(gml.GraphMetric, "fit", None)  # not again
+    for name in ("ridge", "svc", "auto"):
+        other = model.with_head(name)
+        assert other.metric_ is model.metric_
+        assert other.head == name
+        assert other.chosen_["head"] == name or name == "auto"
+        assert other.predict(test).shape == (20,)
+    assert model.head == "knn"
+    assert list(other.chosen_["scores"]) == ["knn", "ridge", "svc"]
+    with pytest.raises(ValueError, match="unknown head='x'"):
+        model.with_head("x")
+    loaded = gml.load(model.save(tmp_path / "model"))
+    with pytest.raises(ValueError, match="which a loaded model does not have"):
+        loaded.with_head("auto")
+    with pytest.raises(NotFittedError):
+        gml.GraphClassifier().with_head("knn")
+
+
+def test_another_head_is_chosen_with_the_same_groups(rng):
+    """Pairs of copies with one class each: known to each other, neighbours predict noise well."""
+    x, y, groups = np.repeat(rng.normal(size=30), 2), np.repeat(rng.integers(0, 2, 30), 2), np.arange(60) // 2
+    metric = FrozenEstimator(FirstColumn().fit(points(*x)))
+    model = gml.GraphClassifier(metric).fit(points(*x), y, groups)
+    assert model.with_head("auto").chosen_["scores"] == model.chosen_["scores"]
+    assert max(model.chosen_["scores"].values()) < 0.7
+    assert gml.GraphClassifier(metric).fit(points(*x), y).chosen_["scores"]["knn"] > 0.9
+
+
+@pytest.mark.parametrize("kind", [gml.GraphClassifier, *gml.GraphClassifier.heads.values()])
+def test_vectors_that_know_their_targets_fool_no_head(kind):
+    """Classes of pure noise: as they are, the vectors tell them apart; on graphs held out nobody can."""
+    rng = np.random.default_rng(5)
+    x, new = rng.normal(size=100), rng.normal(size=400)
+    y, y_new = (rng.permutation(np.arange(count) % 2) for count in (100, 400))
+    model = kind(Memorizing()).fit(points(*x), y)
+    frozen = kind(FrozenEstimator(model.metric_)).fit(points(*x), y)
+    chosen, fooled = (one.chosen_.get("settings", one.chosen_)["held_out_score"] for one in (model, frozen))
+    assert chosen == pytest.approx(0.5, abs=0.12)
+    assert fooled > 0.95
+    assert model.score(points(*new), y_new) == pytest.approx(0.5, abs=0.08)
+    if kind is not gml.GraphKNNClassifier:  # probabilities say so
+        head = getattr(model, "head_", model)
+        if not isinstance(head, gml.GraphKNNClassifier):
+            assert np.abs(head.predict_proba(points(*new)) - 0.5).mean() < 0.15
+
+
+@pytest.mark.parametrize("kind", [gml.GraphRegressor, *gml.GraphRegressor.heads.values()])
+def test_vectors_that_know_their_numbers_fool_no_head(kind):
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=100), rng.normal(size=100)
+    model = kind(Memorizing()).fit(points(*x), y)
+    frozen = kind(FrozenEstimator(model.metric_)).fit(points(*x), y)
+    chosen, fooled = (one.chosen_.get("settings", one.chosen_)["held_out_score"] for one in (model, frozen))
+    assert chosen < 0.1
+    assert fooled > 0.9
+
+
+def test_numbers_one_or_several(data):
+    train, _, test, _ = data
+    model = gml.GraphRegressor(blocks()).fit(train, sizes(train))
+    assert list(model.chosen_["scores"]) == ["knn", "ridge"]
+    assert model.metric_.task_ == "numbers"
+    assert model.score(test, sizes(test)) > 0.9
+    several = np.stack([sizes(train), -2 * sizes(train), np.arange(40) % 2], axis=1)
+    several[::4, 1] = np.nan
+    for head in ("auto", "knn", "ridge"):
+        model = gml.GraphRegressor(blocks(), head=head).fit(train, several)
+        found = model.predict(test)
+        assert found.shape == (20, 3)
+        assert np.corrcoef(found[:, 1], sizes(test))[0, 1] < -0.9
+        assert np.corrcoef(found[:, 2], np.arange(20) % 2)[0, 1] > 0.8
+
+
+def test_with_scikit_learn_and_data_of_pyg(data):
+    train, y, test, y_test = data
+    search = GridSearchCV(gml.GraphClassifier(blocks()), {"head": ["knn", "ridge"]}, cv=2).fit(train, y)
+    assert search.best_score_ > 0.9
+    assert clone(search.best_estimator_).get_params()["metric__random_state"] == 0
+    model = gml.GraphClassifier(blocks()).fit(as_pyg(train, y))
+    assert model.score(as_pyg(test, y_test)) >= 0.9
+
+
+def test_unfitted():
+    for model in (gml.GraphClassifier(), gml.GraphRegressor()):
+        with pytest.raises(NotFittedError):
+            model.predict(points(1.0))
+    with pytest.raises(NotFittedError):
+        gml.GraphClassifier().predict_proba(points(1.0))
