@@ -14,6 +14,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["toy_metrics.py"]  # not for doctests: a second import would register its metrics again
+
 settings.register_profile(
     "default", max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )

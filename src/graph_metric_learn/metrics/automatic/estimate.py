@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
+from ...features.copies import copy_groups
 from ...graphs import Graphs
 from ...objectives import Objective
 from .gate import N_FOLDS
-from .sample import squares_without_copies, without_copies
+from .sample import squares_without_copies
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
@@ -49,7 +50,7 @@ def estimate_score(
     objective: Objective = metric.objective_
     if not objective.supervised:
         return None
-    copies = without_copies(np.asarray(metric.embed(graphs).values))[1]
+    copies = copy_groups(graphs)
     together = copies if groups is None else joined_groups(copies, groups)
     folds = objective.folds(target, N_FOLDS, rng, together)
     found, guesses = np.zeros(len(target)), np.zeros(len(target))

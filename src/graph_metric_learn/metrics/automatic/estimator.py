@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...embeddings import EMBEDDINGS
 from ...features.blocks import NodeBlocks
+from ...features.copies import copy_groups
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
 from ...graphs import Columns, Graphs
@@ -32,7 +33,7 @@ from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
 from .report import report
-from .sample import Sample, sample_size, squares_without_copies, without_copies
+from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
 from .selection import Choice, select_terms
 from .state import fitted_state, restore_state
@@ -105,8 +106,7 @@ class GraphMetric(BaseGraphMetric):
     classes_ : ndarray of labels
     label_columns_ : ndarray [q]
         Which columns of the node features are a one-hot code: read as labels, or left out where labels say the same.
-    labelled_ : bool
-        Whether nodes have labels of their own.
+    labelled_ : bool, whether nodes have labels of their own
 
     Examples
     --------
@@ -222,7 +222,7 @@ class GraphMetric(BaseGraphMetric):
         base = self._fit_compaction(embedded, rng)
         self.learned_, self._folds = None, []
         if plan is not None:
-            copies = without_copies(base)[1]
+            copies = copy_groups(given[rows])
             all_seen = len(some) == len(rows) == len(given)
             squares = squares_by_known(base, best if all_seen else {}, objective, target[rows], n_steps=self.n_steps)
             joined = copies if together is None else joined_groups(copies, together[rows])
