@@ -300,6 +300,10 @@ def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
         (["fit", "{molecules}", "--out", "{new}", "--target", "class"], "its columns are structure, id, class, logS"),
         (["fit", "{molecules}", "--out", "{new}", "--smiles", "structure"], "the column of a CSV with --target"),
         (["fit", "{folder}", "--out", "{new}", "--target", "class"], "--target goes with a CSV of molecules"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--gamma", "2"],
+            "--gamma goes with --model svc",
+        ),
         (["fit", "no/such.csv", "--out", "{new}", "--target", "class"], "cannot read no/such.csv"),
     ],
 )

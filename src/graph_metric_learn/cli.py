@@ -35,6 +35,11 @@ _SGML: dict[str, dict[str, Any]] = {
 }
 _SGML_PARAMETERS = {"components": "n_components", "epochs": "n_epochs"}  # where the names differ
 
+# Options of one predictor: the option, the setting, the --model that has it.
+_HEAD_SETTINGS = [
+    ("neighbors", "n_neighbors", "knn"), ("votes", "weights", "knn"), ("gamma", "gamma", "svc"), ("C", "C", "svc"),
+]  # fmt: skip
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; bad input ends with one line on stderr and exit code 2."""
@@ -115,13 +120,10 @@ def _fit_options(command: argparse.ArgumentParser) -> None:
         "--model", choices=["knn", "ridge", "svc", "auto", "metric"], default="knn",
         help="what to save; auto chooses among the predictors (%(default)s)",
     )  # fmt: skip
-    add("--neighbors", type=_neighbors, default="auto", help="k of k-NN, or auto (%(default)s)")
-    add(
-        "--votes", choices=["distance", "uniform"], default="distance",
-        help="whether nearer neighbours count more in k-NN (%(default)s)",
-    )  # fmt: skip
-    add("--gamma", type=_number_or_auto, default="auto", help="of the SVM kernel exp(-gamma d) (%(default)s)")
-    add("--C", type=_number_or_auto, default="auto", help="cost of the SVM (%(default)s)")
+    add("--neighbors", type=_auto_or(int), help="k of k-NN (auto)")
+    add("--votes", choices=["distance", "uniform"], help="whether nearer neighbours count more in k-NN (distance)")
+    add("--gamma", type=_auto_or(float), help="of the SVM kernel exp(-gamma d) (auto)")
+    add("--C", type=_auto_or(float), help="cost of the SVM (auto)")
     add(
         "--metric", choices=["auto", "sgml"], default="auto",
         help="auto chooses features, embeddings and weights by itself (GraphMetric); sgml is the paper's model",
@@ -192,12 +194,14 @@ def _bench_options(command: argparse.ArgumentParser) -> None:
     _root_option(command)
 
 
-def _neighbors(text: str) -> int | str:
-    return text if text == "auto" else int(text)
+def _auto_or(kind: type) -> Any:
+    """Reads a number, or the word auto."""
 
+    def read(text: str) -> Any:
+        return text if text == "auto" else kind(text)
 
-def _number_or_auto(text: str) -> float | str:
-    return text if text == "auto" else float(text)
+    read.__name__ = f"{kind.__name__} or auto"  # for the message of argparse
+    return read
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -229,9 +233,9 @@ def _fit(options: argparse.Namespace) -> None:
 
 def _task(options: argparse.Namespace, y: Any) -> str:
     """What is learned for, checked against what there is to learn from."""
-    from .objectives.targets import task_of
+    from .objectives.tasks import likely_task
 
-    task = task_of(y) if options.task == "auto" else options.task
+    task = likely_task(y) if options.task == "auto" else options.task
     if y is None and (options.task != "none" or options.model != "metric"):
         raise ValueError(
             f"{options.source} has no class labels: give a CSV with --labels, or the column of a CSV with --target; "
@@ -241,6 +245,8 @@ def _task(options: argparse.Namespace, y: Any) -> str:
         raise ValueError(f"--task none learns a metric alone: --model metric, not {options.model}")
     if task == "numbers" and options.model == "svc":
         raise ValueError("--model svc is for classes: knn, ridge or auto predict numbers")
+    if task == "none" and options.metric == "sgml":
+        raise ValueError("--metric sgml learns from classes or numbers: --task none goes with --metric auto")
     return task
 
 
@@ -248,8 +254,14 @@ def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
     """The predictor that was asked for, not fitted."""
     from .neighbors.by_name import predictor
 
-    settings = {"n_neighbors": options.neighbors, "weights": options.votes, "gamma": options.gamma, "C": options.C}
-    return predictor("knn" if options.model == "metric" else options.model, task, metric, **settings)
+    model = "knn" if options.model == "metric" else options.model
+    settings = {}
+    for option, setting, owner in _HEAD_SETTINGS:
+        if getattr(options, option) is not None:
+            if owner != model:
+                raise ValueError(f"--{option} goes with --model {owner}, not {options.model}")
+            settings[setting] = getattr(options, option)
+    return predictor(model, task, metric, **settings)
 
 
 def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any, task: str) -> None:
@@ -259,10 +271,8 @@ def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any
 
     kind = KFold if task == "numbers" else StratifiedKFold
     folds = kind(5, shuffle=True, random_state=options.seed)
-    model = clone(model)
-    if options.metric == "auto":
-        model.set_params(metric__estimate=False)
-    scores = cross_val_score(model, graphs, y, cv=folds)
+    plain = {"metric__estimate": False} if options.metric == "auto" else {}
+    scores = cross_val_score(clone(model).set_params(**plain), graphs, y, cv=folds)
     if task == "numbers":
         print(f"R² in 5-fold cross-validation: {scores.mean():.3f} ± {scores.std():.3f}")
     else:
@@ -288,21 +298,12 @@ def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
             raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
         return GraphMetric(task=task, estimate=not options.no_estimate, random_state=options.seed)
     from .metrics.sgml.estimator import SGML
+    from .metrics.sgml.options import default_features
 
     settings = {_SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in given.items()}
     if settings.get("features", "auto") == "auto":
-        settings["features"] = _default_features(graphs)
+        settings["features"] = default_features(graphs)
     return SGML(**settings, random_state=options.seed)
-
-
-def _default_features(graphs: Any) -> str:
-    """The node features of --features auto: all that the graphs have, or their degrees."""
-    from .graphs import as_graphs
-
-    given = as_graphs(graphs)
-    if given.x is not None:
-        return "attributes" if given.labels is None else "fuse"
-    return "degree" if given.labels is None else "labels"
 
 
 def _training_line(history: Any) -> str:

@@ -17,19 +17,22 @@ HEADS = {
 @pytest.mark.parametrize(("name", "task"), HEADS)
 def test_every_name_has_its_predictor(name, task):
     metric = gml.SGML()
-    found = predictor(name, task, metric, n_neighbors=4, gamma=2.0, C=3.0)
+    found = predictor(name, task, metric)
     assert type(found) is HEADS[name, task]
     assert found.metric is metric
-    given = {"n_neighbors": 4, "gamma": 2.0, "C": 3.0}
-    known = found.get_params(deep=False)
-    assert all(known[option] == value for option, value in given.items() if option in known)
 
 
-def test_settings_go_where_they_belong():
-    assert predictor("svc", "classes", None, n_neighbors=4, gamma=2.0, C=3.0).get_params(deep=False) == {
+def test_settings_are_those_of_the_predictor():
+    assert predictor("svc", "classes", None, gamma=2.0, C=3.0).get_params(deep=False) == {
         "metric": None, "gamma": 2.0, "C": 3.0, "class_weight": None, "memory": None,
     }  # fmt: skip
     assert predictor("knn", "numbers", None, n_neighbors=4, weights="uniform").weights == "uniform"
+
+
+@pytest.mark.parametrize(("name", "setting"), [("svc", "n_neighbors"), ("knn", "gamma"), ("auto", "C")])
+def test_settings_of_others_are_refused(name, setting):
+    with pytest.raises(ValueError, match=f"has no setting '{setting}'"):
+        predictor(name, "classes", None, **{setting: 4})
 
 
 @pytest.mark.parametrize(("name", "task"), [("svc", "numbers"), ("metric", "classes")])

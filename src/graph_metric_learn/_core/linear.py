@@ -21,15 +21,3 @@ def principal_components(centred: np.ndarray) -> np.ndarray:
     """A map [q, 96], float32, onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
     _, axes = principal_axes(centred.T @ centred)
     return np.ascontiguousarray(axes[:, :MAX_COLUMNS], dtype=np.float32)
-
-
-def principal_directions(vectors: np.ndarray, rank: int) -> np.ndarray:
-    """Principal axes of few long vectors [N, D], as orthonormal columns [D, r] with r at most `rank`, float32.
-
-    From the N × N Gram matrix: a D × D scatter matrix would not fit into memory. Directions along which the vectors
-    hardly vary are left out.
-    """
-    centred = vectors - vectors.mean(0)
-    values, weights = np.linalg.eigh((centred @ centred.T).astype(np.float64))
-    chosen = [i for i in np.argsort(-values)[:rank] if values[i] > 1e-6 * values.max()]
-    return np.linalg.qr(centred.T @ (weights[:, chosen] / np.sqrt(values[chosen])).astype(np.float32))[0]

@@ -19,7 +19,7 @@ from .page import write_page
 from .records import Records
 from .runner import cells, run_cells
 from .runtimes import measure_datasets, runtime_rows
-from .settings import PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
+from .settings import GRAPHMETRIC_VARIANTS, HEADS, PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
 from .summary import renew_summary
 from .tables import accuracy_rows
 
@@ -142,6 +142,16 @@ def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> 
     return chosen + [task_for(name, features) for name in datasets if name not in known]
 
 
+def _own(method: str) -> list[str]:
+    """That of a method which classifies by itself."""
+    return ["own"] if has_own_classifier(method) else []
+
+
+def _default(method: str) -> list[str]:
+    """The classifier of a method that a table does not have."""
+    return ["head-knn" if method in GRAPHMETRIC_VARIANTS else "knn"]
+
+
 def _rows(table: str, methods: Sequence[str] | None, classifiers: Sequence[str] | None) -> list[tuple[str, str]]:
     """The (method, classifier) rows of a table, or of the named methods and classifiers, if they are installed."""
     rows = ROWS[table]
@@ -150,7 +160,10 @@ def _rows(table: str, methods: Sequence[str] | None, classifiers: Sequence[str] 
         rows = [
             (method, classifier)
             for method in methods
-            for classifier in (["own"] if has_own_classifier(method) else classifiers or listed[method] or ["knn"])
+            for classifier in (
+                ["own"] if has_own_classifier(method) else classifiers or listed[method] or _default(method)
+            )
+            if classifier == "own" or (classifier in HEADS) == (method in GRAPHMETRIC_VARIANTS)
         ]
     elif classifiers is not None:
         rows = [(method, classifier) for method, classifier in rows if classifier in (*classifiers, "own")]

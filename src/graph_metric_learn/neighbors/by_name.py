@@ -12,7 +12,7 @@ _AUTO: dict[str, type[GraphClassifier] | type[GraphRegressor]] = {"classes": Gra
 
 
 def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredictor:
-    """A predictor, not fitted, with those of the settings that it has.
+    """A predictor, not fitted.
 
     Parameters
     ----------
@@ -21,15 +21,18 @@ def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredi
     task : {"classes", "numbers"}
     metric : BaseGraphMetric or None
     settings
-        Such as n_neighbors, weights, gamma, C.
+        Of its constructor.
 
     Examples
     --------
-    >>> predictor("knn", "numbers", None, n_neighbors=3, gamma=1.0)
+    >>> predictor("knn", "numbers", None, n_neighbors=3)
     GraphKNNRegressor(n_neighbors=3)
     """
     kind = _AUTO[task]
     one_of("model", name, ("auto", *kind.heads))
     home: Any = kind if name == "auto" else kind.heads[name]
     known = home().get_params(deep=False)
-    return home(metric, **{option: value for option, value in settings.items() if option in known})
+    for option in settings:
+        if option not in known:
+            raise ValueError(f"{home.__name__} has no setting {option!r}")
+    return home(metric, **settings)

@@ -1,13 +1,14 @@
-"""Checks of SGML's options, before anything is computed."""
+"""SGML's options: checks before anything is computed, and which node features to take."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from ..._core.validation import one_of, whole_number
+from ...graphs import as_graphs
 from ...transport.curves import DISTANCES
 from ...transport.ordering import check_ties
 from .losses import resolve_loss
@@ -35,3 +36,16 @@ def check_options(metric: SGML) -> None:
         raise ValueError(
             'masses="learned" goes by the features that the built-in encoder propagates: leave encoder=None'
         )
+
+
+def default_features(graphs: Any) -> str:
+    """All node features that graphs have, by the name that `SGML(features=…)` takes; their degrees without any.
+
+    >>> import networkx as nx
+    >>> default_features([nx.path_graph(3)])
+    'degree'
+    """
+    given = as_graphs(graphs)
+    if given.x is not None:
+        return "attributes" if given.labels is None else "fuse"
+    return "degree" if given.labels is None else "labels"
