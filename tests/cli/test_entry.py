@@ -1,5 +1,6 @@
 import pytest
 
+from graph_metric_learn._core import progress
 from graph_metric_learn.cli import main
 
 
@@ -63,3 +64,29 @@ def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, molec
     assert words in error
     assert error.count("\n") == 1
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "hidden"), [([], [], False), (["--quiet"], [], True), ([], ["--quiet"], True)]
+)
+def test_quiet_hides_bars_while_the_command_runs(before, behind, hidden, monkeypatch):
+    """`disable=None` is a bar on a terminal, True is none."""
+    shown = []
+    monkeypatch.setattr(progress, "tqdm", lambda **options: shown.append(options["disable"]))
+    monkeypatch.setattr(
+        "graph_metric_learn.report.demo.run_demo",
+        lambda *_, **__: progress.progress_bar(None, total=1, unit="step"),
+    )
+    assert main([*before, "demo", *behind]) == 0
+    progress.progress_bar(None, total=1, unit="step")
+    assert shown == [True if hidden else None, None]
+
+
+def test_quiet_keeps_warnings_and_errors(molecules, chemist, capsys):
+    bad = ["--quiet", "predict", str(chemist), str(molecules / "bad.csv")]
+    assert main(bad) == 2
+    assert "bad.csv, line 3 ('C1CC') is not a valid SMILES" in capsys.readouterr().err
+    assert main([*bad, "--on-error", "skip"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("graph-metric-learn predict: warning: bad.csv: 1 of 3 rows left out")
+    assert printed.out.startswith("graph,prediction,")

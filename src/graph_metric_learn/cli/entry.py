@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from .parser import command_parser
 
@@ -13,7 +14,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; bad input ends with one line on stderr and exit code 2."""
     options = command_parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ExitStack() as stack:
+            if options.quiet:
+                from .._core.progress import no_bars
+
+                stack.enter_context(no_bars())
             warnings.showwarning = lambda message, *_: _say(options.command, f"warning: {message}")
             return options.run(options) or 0
     except (ValueError, ImportError, OSError) as error:

@@ -14,11 +14,13 @@ from .. import __version__
 COMMANDS = {
     "demo": "learn a metric on handwritten digits as graphs and write an HTML report",
     "fit": "learn a metric and a predictor of classes or numbers from graphs, and save them",
-    "predict": "predict classes or numbers of graphs with a saved model, to CSV",
+    "predict": "predict classes or numbers of graphs with a saved model, to CSV or JSON",
+    "info": "say what a saved model is: its settings, what was chosen, its size",
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
 }
+_QUIET = "no progress bars: nothing on stderr but warnings and errors"
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -27,10 +29,13 @@ def command_parser() -> argparse.ArgumentParser:
         prog="graph-metric-learn", description="Learn a distance between attributed graphs."
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, text in COMMANDS.items():
         module = importlib.import_module(f".{name}", __package__)
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)
+        # --quiet may stand before the command or behind it: without a default, the second does not undo the first.
+        command.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=_QUIET)
     return parser

@@ -36,5 +36,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from ..experiments.reproduce import reproduce
 
-    failures = reproduce(**{name: value for name, value in vars(options).items() if name not in ("command", "run")})
+    given = {name: value for name, value in vars(options).items() if name not in ("command", "run", "quiet")}
+    failures = reproduce(**given)
     return 1 if failures else 0
