@@ -27,6 +27,9 @@ class Strength(SmoothBlock):
             raise ValueError("edges have no weights, those that were fitted had")
         return node_strength(graphs)
 
+    def widths(self) -> tuple[int, ...]:
+        return (6 + len(_QUANTILES),)
+
 
 def node_strength(graphs: Graphs) -> np.ndarray:
     """Weights around each node, float32 [S, 11].

@@ -20,6 +20,9 @@ class Structure(SmoothBlock):
     def start(self, graphs: Graphs) -> np.ndarray:
         return local_structure(graphs)
 
+    def widths(self) -> tuple[int, ...]:
+        return (5,)
+
 
 def local_structure(graphs: Graphs) -> np.ndarray:
     """Degree and triangles, as log(1 + count), clustering coefficient, returns after two and three steps [S, 5].

@@ -21,7 +21,7 @@ from ...graphs import Columns, Graphs
 from ...objectives import OBJECTIVES, Objective, objective_for
 from ...objectives.folds import check_groups, joined_groups
 from ...transport import Vectors
-from ..base import BaseGraphMetric, FoldView
+from ..base import BaseGraphMetric, FoldView, in_range
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .balance import balance
@@ -36,7 +36,7 @@ from .report import report
 from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
 from .selection import Choice, select_terms
-from .state import fitted_state, restore_state
+from .state import embedded_width, fitted_state, restored
 from .terms import Term
 
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
@@ -312,7 +312,7 @@ class GraphMetric(BaseGraphMetric):
         """
         check_is_fitted(self, "terms_")
         parts = [self._placed(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
-        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+        return in_range(sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts))
 
     def embed(self, graphs: Any) -> Vectors:
         """The vectors of `transform`, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
@@ -326,7 +326,7 @@ class GraphMetric(BaseGraphMetric):
             raise ValueError("nothing was learned: fit with targets and learn=True")
         machine = self.learned_.machine
         found = [machine.scores(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
-        return np.concatenate(found)
+        return in_range(np.concatenate(found))
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
@@ -385,8 +385,6 @@ class GraphMetric(BaseGraphMetric):
         """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
-    # --- keeping it ----------------------------------------------------------------------------------------------
-
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "terms_")
@@ -395,6 +393,7 @@ class GraphMetric(BaseGraphMetric):
     @classmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> GraphMetric:
         """The metric that `state` came from."""
-        metric = cls(**config["params"])
-        restore_state(metric, config, tensors)
-        return metric
+        return restored(cls, config, tensors)
+
+    def embedded_shape(self) -> tuple[int | None, ...]:
+        return (embedded_width(self),)

@@ -16,7 +16,7 @@ from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums
 from ...graphs import Columns, Graphs
 from ...objectives import Objective
-from ...persistence.models import load_model
+from ...persistence.models import opened_model
 from ...transport import Curves, curve_vectors
 from ...transport.curves import resolve
 from ...transport.devices import resolve_device
@@ -26,8 +26,8 @@ from ..unused import warn_unused
 from .encoders import SGCN, encode, encode_measures
 from .matching import explain_pair
 from .options import check_options
-from .reading import HINT, used_of_edges, warn_of_offsets
-from .state import fitted_state, restore_state
+from .reading import HINT, in_range, used_of_edges, warn_of_offsets
+from .state import checked_params, curve_shape, fitted_state, restore_state
 from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
 from .training import History, train
 from .training.batch_distances import CurveRule
@@ -324,7 +324,7 @@ class SGML(BaseGraphMetric):
         ready = self.node_features(self.read(graphs))
         with torch.no_grad():
             points, masses = encode_measures(self.module_, ready)
-            return self.rule_.curves(points, ready.sizes, masses, numpy=True)
+            return self.rule_.curves(in_range(points, ready.sizes), ready.sizes, masses, numpy=True)
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -356,8 +356,8 @@ class SGML(BaseGraphMetric):
 
         encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
         """
-        _, config, tensors = load_model(path, cls.__name__)
-        return cls.from_state(config, tensors, encoder=encoder)
+        with opened_model(path, cls.__name__) as (_, config, tensors):
+            return cls.from_state(config, tensors, encoder=encoder)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
@@ -369,7 +369,7 @@ class SGML(BaseGraphMetric):
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
         """The metric that `state` came from."""
-        params = dict(config["params"])
+        params = checked_params(config)
         if (params["encoder"] is None) != (encoder is None):
             made = params["encoder"] or "the built-in SGCN"
             raise ValueError(f"this metric was made with {made}: load it with that encoder" + (
@@ -379,6 +379,9 @@ class SGML(BaseGraphMetric):
         metric = cls(**params)
         restore_state(metric, config, tensors)
         return metric
+
+    def embedded_shape(self) -> tuple[int | None, ...]:
+        return curve_shape(self)
 
     @property
     def classes_(self) -> np.ndarray:

@@ -6,7 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
+from ...transport.embedded import LARGEST, first_bad_row
 from .directed import DIRECTED
 from .encoders import takes_batch
 
@@ -22,6 +24,17 @@ def used_of_edges(metric: Any) -> set[str]:
     if metric.encoder is not None:
         return set() if takes_batch(metric.encoder) else everything
     return {"edge weights", "edge directions"} if metric.propagation in DIRECTED else {"edge weights"}
+
+
+def in_range(points: Tensor, sizes: np.ndarray) -> Tensor:
+    """Encoded nodes [S, p] of graphs of these sizes [G], if they are numbers that can be squared."""
+    bad = first_bad_row(points)
+    if bad is not None:
+        raise ValueError(
+            f"the nodes of graph {int(np.searchsorted(np.cumsum(sizes), bad, side='right'))} are encoded as numbers "
+            f"that are NaN, infinite or beyond {LARGEST[points.dtype]:g}: what it carries is too large"
+        )
+    return points
 
 
 def warn_of_offsets(x: np.ndarray) -> None:
