@@ -75,3 +75,24 @@ def test_names_go_with_their_graphs():
 def test_flat_arrays_must_fit_together(parts, said):
     with pytest.raises(ValueError, match=said):
         Graphs(**{"sizes": np.array([1, 2]), "edges": np.zeros((2, 0), int), **parts})
+
+
+@pytest.mark.parametrize(
+    ("sizes", "edges", "words"),
+    [
+        ([2, 0, 3], [[], []], "graph 1 has no nodes"),
+        ([2, -1], [[], []], "graph 1 has no nodes"),
+        ([2.0], [[0], [1]], "sizes must be"),
+        ([2], [[0.5], [1.0]], "edges must be whole numbers"),
+    ],
+)
+def test_what_loops_rely_on_is_checked(sizes, edges, words):
+    edges = np.array(edges, dtype=int if not edges[0] else None)
+    with pytest.raises(ValueError, match=words):
+        Graphs(np.array(sizes), edges)
+
+
+def test_features_are_looked_at_when_they_are_used():
+    graphs = Graphs(np.array([2, 1]), np.zeros((2, 0), int), x=np.array([[0.0], [1.0], [np.nan]]))
+    with pytest.raises(ValueError, match="graph 1 has a NaN or infinite node feature"):
+        as_graphs(graphs)

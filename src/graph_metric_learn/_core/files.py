@@ -80,6 +80,9 @@ def reserve(path: str | Path, size: int) -> None:
     handle = os.open(path, os.O_RDWR)
     try:
         os.posix_fallocate(handle, 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # file systems that cannot
+            raise
     finally:
         os.close(handle)
 

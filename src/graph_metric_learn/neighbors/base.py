@@ -22,6 +22,7 @@ from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
 from ..persistence.models import opened_model, save_model
 from ..transport import Curves, Embedded, pairwise_distances
+from ..transport.devices import resolve_device
 from .fold_distances import fold_distances
 from .state import restored, without_nan
 
@@ -146,6 +147,7 @@ class MetricPredictor(BaseEstimator):
     def to(self, device: Any) -> Any:
         """Moves metric and reference graphs to a device."""
         check_is_fitted(self, "embedded_")
+        resolve_device(device)  # an error where there is no such device
         if hasattr(self.metric_, "to"):  # a GraphMetric makes its vectors on the CPU
             self.metric_.to(device)
             self.embedded_ = self.embedded_.to(device)

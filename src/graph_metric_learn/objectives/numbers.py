@@ -14,6 +14,7 @@ from .folds import spread_folds
 from .targets import given_targets, is_missing
 from .votes import neighbor_sums
 
+_MOST = 1e100  # of targets: sums of their squares are finite
 _LARGEST = 1e300  # of targets, which may be larger than what is computed in float32
 _FIELDS = record(
     {
@@ -134,6 +135,8 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
     numbers = given.astype(np.float64)
     table = numbers.reshape(len(numbers), -1)
     several = table.shape[1] > 1
+    if np.nanmax(np.abs(np.where(np.isinf(table), np.nan, table)), initial=0.0) > _MOST:
+        raise ValueError(f"targets beyond {_MOST:g} cannot be squared: scale them down")
     bad = np.isinf(table).any(1) | np.isnan(table).all(1)
     if bad.any():
         what = "are all NaN, or some infinite" if several else "is NaN or infinite"

@@ -23,15 +23,16 @@ from ...transport.devices import resolve_device
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
-from .encoders import SGCN, encode, encode_measures
+from .encoders import SGCN, encode, encode_measures, redraw_dead
 from .matching import explain_pair
 from .options import check_options
-from .reading import HINT, in_range, used_of_edges, warn_of_offsets
+from .reading import HINT, in_range, used_of_edges, warn_of_offsets, warn_of_zeros
 from .state import checked_params, curve_shape, fitted_state, restore_state
 from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
 from .training import History, train
 from .training.batch_distances import CurveRule
 
+_SOME = 200  # graphs by which it is seen whether the encoder makes nothing but zeros
 _LARGE_BATCH = 64  # from which device="auto" takes the GPU: the measured crossover
 
 
@@ -271,8 +272,9 @@ class SGML(BaseGraphMetric):
                 depth=self.depth, propagation=self.propagation, activation=self.activation, seed=rng,
                 learned_masses=self.masses == "learned",
             )  # fmt: skip
-            if self.masses == "learned":
-                self.module_.set_scale(self.module_.prepare(self.node_features(given)))
+            prepared = self.module_.prepare(self.node_features(given if self.masses == "learned" else given[:_SOME]))
+            self.module_.set_scale(prepared)
+            redraw_dead(self.module_, prepared, rng)
         else:
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
@@ -289,7 +291,7 @@ class SGML(BaseGraphMetric):
             restart=self.restart_optimizer, batching=self.batching, rng=rng, n_cells=self.n_cells,
             progress=self.progress, history=self.history_,
         )  # fmt: skip
-        self.module_.eval()
+        warn_of_zeros(self.module_.eval(), self.node_features(given[:_SOME]))
         return self
 
     # --- reading graphs ------------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
+from ...graphs import Graphs
 from ...transport.embedded import LARGEST, first_bad_row
 from .directed import DIRECTED
-from .encoders import takes_batch
+from .encoders import SGCN, encode, takes_batch
 
 HINT = "edge_sums=True uses what edges carry"
 _LOST = 0.01  # share of a column's deviation that rounding to float32 may take before it is said
@@ -35,6 +37,19 @@ def in_range(points: Tensor, sizes: np.ndarray) -> Tensor:
             f"that are NaN, infinite or beyond {LARGEST[points.dtype]:g}: what it carries is too large"
         )
     return points
+
+
+def warn_of_zeros(module: nn.Module, graphs: Graphs) -> None:
+    """One `UserWarning` if an encoder makes zeros of all nodes: all distances are then 0."""
+    with torch.no_grad():
+        dead = isinstance(module, SGCN) and not bool(encode(module, graphs).any())
+    if dead:
+        warnings.warn(
+            "all encoded features are 0 after training, and with them all distances: try another random_state, a "
+            'smaller learning_rate, features="attributes" (which centres them) or activation="none"',
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def warn_of_offsets(x: np.ndarray) -> None:
