@@ -43,11 +43,13 @@ _HOME = {
     "pw_distance": "transport",
     "rpw_distance": "transport",
     "sw_distance": "transport",
+    "warm_up": "bench.warming",
 }
 _ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
+    from .bench.warming import warm_up
     from .features import NodeFeatures
     from .graphs import as_graphs
     from .graphs.sources.smiles import from_smiles
@@ -120,6 +122,7 @@ __all__ = [
     "rpw_distance",
     "sw_distance",
     "transport",
+    "warm_up",
 ]
 
 

@@ -338,7 +338,7 @@ def test_labels_with_a_byte_order_mark(tmp_path):
     (tmp_path / "labels.csv").write_bytes(b"\xef\xbb\xbfgraph,label\na,yes\n")
     assert load_folder(tmp_path, tmp_path / "labels.csv")[2].tolist() == ["yes"]
     (tmp_path / "labels.csv").write_bytes(b"graph,label\na,\xff\xfe\n")
-    with pytest.raises(ValueError, match="labels.csv: it is not text in UTF-8"):
+    with pytest.raises(ValueError, match=r"labels.csv: it is not text in UTF-8"):
         load_folder(tmp_path, tmp_path / "labels.csv")
 
 

@@ -23,7 +23,7 @@ def test_archives_are_measured_before_they_are_read(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data", b"\0" * 10**6)
     monkeypatch.setenv(LIMIT_VARIABLE, "100000")
-    with pytest.raises(ValueError, match="bomb.pt unpacks to 1,000,000 bytes"):
+    with pytest.raises(ValueError, match=r"bomb.pt unpacks to 1,000,000 bytes"):
         check_unpacked(tmp_path / "bomb.pt")
 
 

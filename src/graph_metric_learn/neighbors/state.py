@@ -111,9 +111,10 @@ def checked_params(home: type, params: dict[str, Any]) -> dict[str, Any]:
 def _reference(config: dict[str, Any], held: Arrays, metric: BaseGraphMetric) -> Embedded:
     """The embedded reference graphs, of the kind and width that the metric makes."""
     kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
-    if kind != metric.embedding_type.kind:
+    known = metric.embedded_shape()
+    if known is not None and kind != metric.embedding_type.kind:
         raise FieldError("embedded", f"is {kind!r}, but the metric makes {metric.embedding_type.kind!r}")
-    shape = metric.embedded_shape() or (None,) * (1 if kind == Vectors.kind else 2)
+    shape = known or (None,) * (1 if kind == Vectors.kind else 2)
     count = len(config["y"])
     with within("reference"):
         if kind == Vectors.kind:

@@ -279,5 +279,5 @@ def test_ends_of_edges_are_whole_numbers(edges):
 
 @pytest.mark.parametrize("n", [10**10, -1, 3.5, "three"])
 def test_numbers_of_nodes_that_cannot_be(n):
-    with pytest.raises(ValueError, match="graph 0 (claims to have 10000000000 nodes|has num_nodes)"):
+    with pytest.raises(ValueError, match=r"graph 0 (claims to have 10000000000 nodes|has num_nodes)"):
         as_graphs([Data(edge_index=torch.tensor([[0], [1]]), num_nodes=n)])
