@@ -34,6 +34,7 @@ from .learning import Learned
 from .low_rank import LowRankMap
 from .selection import Choice
 from .terms import Term
+from .width import Width
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
@@ -54,6 +55,7 @@ _CHOICE = {
 _ESTIMATE = {
     "score": number(), "error": number(0), "guess": number(), "guess_name": text, "balanced": optional(number()),
 }  # fmt: skip
+_WIDTH = {"kept": whole(0, _MANY), "full": whole(0, _MANY), "score": number(), "full_score": number()}
 _STATE = record(
     {
         "params": record({}, _PARAMS), "blocks": anything, "terms": list_of(anything, 1),
@@ -61,7 +63,7 @@ _STATE = record(
     },
     {
         "objective": anything, "task": text, "edge_reading": anything, "columns": anything, "n_terms": whole(1, _MANY),
-        "learned": anything, "estimate": record(_ESTIMATE),
+        "learned": anything, "estimate": record(_ESTIMATE), "width": record(_WIDTH),
         "classes": anything, "history": anything,  # of earlier versions
     },
 )  # fmt: skip
@@ -92,6 +94,8 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
     if metric.learned_ is not None:
         config["learned"], arrays = metric.learned_.state()
         tensors |= {f"learned.{name}": value for name, value in arrays.items()}
+    if metric.width_ is not None:
+        config["width"] = vars(metric.width_)
     if metric.estimate_ is not None:
         config["estimate"] = vars(metric.estimate_)
     return config, tensors
@@ -139,6 +143,7 @@ def restore_state(metric: GraphMetric, config: dict[str, Any], tensors: dict[str
         with within("learned"):
             metric.learned_ = Learned.from_state(config["learned"], learned, by_key, metric.objective_.n_outputs())
     held.done()
+    metric.width_ = Width(**config["width"]) if "width" in config else None
     metric.estimate_ = Estimate(**config["estimate"]) if "estimate" in config else None
     metric.choice_ = Choice(**config["choice"])
     metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
