@@ -44,11 +44,13 @@ _HOME = {
     "pw_distance": "transport",
     "rpw_distance": "transport",
     "sw_distance": "transport",
+    "warm_up": "bench.warming",
 }
 _ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
+    from .bench.warming import warm_up
     from .features import NodeFeatures
     from .graphs import as_graphs, skip_bad
     from .graphs.sources.smiles import from_smiles
@@ -122,6 +124,7 @@ __all__ = [
     "skip_bad",
     "sw_distance",
     "transport",
+    "warm_up",
 ]
 
 

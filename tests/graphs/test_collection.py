@@ -109,3 +109,24 @@ def test_edges_in_any_order_are_sliced_right():
     mixed = replace(given, edges=given.edges[:, ::-1])
     for which in ([1], [2, 0], slice(1, None)):
         np.testing.assert_array_equal(mixed[which].edges, given[which].edges)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "edges", "words"),
+    [
+        ([2, 0, 3], [[], []], "graph 1 has no nodes"),
+        ([2, -1], [[], []], "graph 1 has no nodes"),
+        ([2.0], [[0], [1]], "sizes must be"),
+        ([2], [[0.5], [1.0]], "edges must be whole numbers"),
+    ],
+)
+def test_what_loops_rely_on_is_checked(sizes, edges, words):
+    edges = np.array(edges, dtype=int if not edges[0] else None)
+    with pytest.raises(ValueError, match=words):
+        Graphs(np.array(sizes), edges)
+
+
+def test_features_are_looked_at_when_they_are_used():
+    graphs = Graphs(np.array([2, 1]), np.zeros((2, 0), int), x=np.array([[0.0], [1.0], [np.nan]]))
+    with pytest.raises(ValueError, match="graph 1 has a NaN or infinite node feature"):
+        as_graphs(graphs)

@@ -1,4 +1,6 @@
 import csv
+import errno
+import os
 
 import numpy as np
 import pytest
@@ -53,3 +55,14 @@ def test_distances_that_are_rounding_are_zero(curves, tmp_path):
     with (tmp_path / "all.csv").open(newline="") as file:
         written = np.array(list(csv.reader(file))[1:])[:, 1:].astype(float)
     np.testing.assert_allclose(written, wanted, rtol=1e-5)
+
+
+def test_a_full_disk_is_noticed_before_anything_is_computed(curves, tmp_path, monkeypatch):
+    def full(handle, start, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr(matrices, "pairwise_distances", lambda *args, **options: pytest.fail("computed"))
+    with pytest.raises(OSError, match=r"all.npy was not written: there is no space left"):
+        write_npy(tmp_path / "all.npy", curves, None)
+    assert list(tmp_path.iterdir()) == []

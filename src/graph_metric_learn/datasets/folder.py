@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .limits import check_unpacked, check_xml
+
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 # Under which names `as_graphs` looks for vectors and labels of nodes and edges.
 _VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
@@ -75,10 +77,12 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
 def _read_labels(path: Path) -> dict[str, str]:
     """Class by graph name, in the order of the file."""
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
+    except (OSError, csv.Error) as error:
+        raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if not rows or not {"graph", "label"} <= set(rows[0]):
         raise ValueError(f"{path} needs a header with the columns graph,label and at least one row")
     classes: dict[str, str] = {}
@@ -127,6 +131,7 @@ def _read(path: Path) -> Any:
         if path.suffix.lower() == ".graphml":
             import networkx as nx
 
+            check_xml(path)
             return nx.read_graphml(path)
         if path.suffix.lower() == ".json":
             return _read_node_link(path)
@@ -134,6 +139,7 @@ def _read(path: Path) -> Any:
             from safetensors.torch import load_file
 
             return _as_data(load_file(path), path)
+        check_unpacked(path)
         return _read_pt(path)
     except Exception as error:  # parsers raise many types
         if isinstance(error, ValueError) and path.name in str(error):
@@ -208,7 +214,12 @@ def _read_pt(path: Path) -> Any:
     safe = [Data, DataEdgeAttr, DataTensorAttr, BaseStorage, EdgeStorage, GlobalStorage, NodeStorage]
     with torch.serialization.safe_globals(safe):
         found = torch.load(path, map_location="cpu", weights_only=True)
-    return found if isinstance(found, Data) else _as_data(found, path)
+    found = found if isinstance(found, Data) else _as_data(found, path)
+    for key, value in found.to_dict().items():
+        held = isinstance(value, torch.Tensor) and value.layout == torch.strided
+        if held and value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise ValueError(f"{key} claims {value.numel()} numbers, but the file holds fewer")
+    return found
 
 
 def _as_data(tensors: Any, path: Path) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
+from .limits import max_unpacked, refuse_large
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
@@ -168,6 +169,7 @@ def _read_csv(path: Path) -> _Table:
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     header: list[str] | None = None
     rows, lines, line = [], [], 1
+    unpacked, most = 0, max_unpacked()
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
@@ -180,6 +182,9 @@ def _read_csv(path: Path) -> _Table:
                     rows.append(row)
                     lines.append(line)
                 line = reader.line_num + 1
+                unpacked += sum(map(len, row)) + len(row)
+                if unpacked > most:
+                    refuse_large(unpacked, path.name)
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     except (OSError, EOFError, csv.Error) as error:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.fields import Check, FieldError, anything
 from .._core.ragged import offsets
 from .._core.registry import Registry
 
@@ -32,6 +33,7 @@ class Embedding:
 
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
+    option_fields: ClassVar[dict[str, Check]] = {}  # what options in files may be
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
         """Learns what it needs from the points [S, q] of clouds of these sizes [G]."""
@@ -84,6 +86,21 @@ class Embedding:
         """What was fitted, by the name of the attribute."""
         return {}
 
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        """Restores what `arrays` returned, for points with so many columns. It comes from a file: a `ValueError` for
+        what it cannot be.
+        """
+        for name, value in arrays.items():
+            if name.startswith("_") or hasattr(type(self), name):
+                raise FieldError(name, "is not known")
+            setattr(self, name, value)
+        if set(self.arrays()) != set(arrays):
+            raise FieldError(", ".join(sorted(arrays)) or "arrays", f"are not those of {self.name}")
+
+    def width(self, columns: int) -> int | None:
+        """How many coordinates vectors of clouds of such points have, by which files are checked; None if unknown."""
+        return None
+
     def options(self) -> dict[str, Any]:
         """What the constructor was given."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
@@ -92,11 +109,16 @@ class Embedding:
 EMBEDDINGS: Registry[type[Embedding]] = Registry("embedding")
 
 
-def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray]) -> Embedding:
-    """The fitted embedding that `options` and `arrays` came from."""
-    embedding = EMBEDDINGS[kind](**options)
-    for name, value in arrays.items():
-        setattr(embedding, name, value)
+def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], columns: int) -> Embedding:
+    """The fitted embedding that `options` and `arrays` came from, for points with so many columns."""
+    home = EMBEDDINGS[kind]
+    known = inspect.signature(home).parameters
+    for name, value in options.items():
+        if name not in known:
+            raise FieldError(f"options.{name}", "is not known")
+        home.option_fields.get(name, anything)(value, f"options.{name}")
+    embedding = home(**options)
+    embedding.set_arrays(arrays, columns)
     return embedding
 
 

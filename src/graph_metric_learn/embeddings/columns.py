@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._core.fields import Arrays, FieldError
 from .base import Embedding
 
 
@@ -94,6 +95,16 @@ class ColumnEmbedding(Embedding):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"vocabulary": self.vocabulary} if hasattr(self, "vocabulary") else {}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        held = Arrays(arrays)
+        self.vocabulary = held.take("vocabulary", (None,), "i")
+        held.done()
+        if self.vocabulary.dtype != np.int64 or (self.vocabulary[1:] <= self.vocabulary[:-1]).any():
+            raise FieldError("vocabulary", "must be 64-bit whole numbers that ascend")
+
+    def width(self, columns: int) -> int:
+        return len(self.vocabulary) + 1
 
     def _entries(self, points: np.ndarray, sizes: np.ndarray) -> Entries:
         return self.entries(*count_names(points, sizes), sizes)

@@ -54,7 +54,13 @@ class Graphs:
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.sizes.ndim != 1 or self.sizes.dtype.kind not in "iu":
+            raise ValueError("sizes must be a one-dimensional array of whole numbers")
+        if len(self.sizes) and self.sizes.min() < 1:
+            raise ValueError(f"graph {int(self.sizes.argmin())} has no nodes: drop it or give it one")
         nodes = int(self.sizes.sum())
+        if self.edges.dtype.kind not in "iu":
+            raise ValueError(f"edges must be whole numbers, got {self.edges.dtype}")
         if self.edges.ndim != 2 or len(self.edges) != 2:
             raise ValueError(f"edges must have the shape [2, E], got {list(self.edges.shape)}")
         if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < nodes:
@@ -186,6 +192,14 @@ class Graphs:
             sizes, np.concatenate(shifted, axis=1), joined("x"), joined("labels"), joined("y"), data, unused,
             joined("names"), first.columns,
         )  # fmt: skip
+
+    def check_numbers(self) -> None:
+        """A `ValueError` unless node features are finite numbers; looked at once per object."""
+        if "_checked" not in self.__dict__:
+            if self.x is not None and (self.x.dtype.kind not in "fiub" or not np.isfinite(self.x).all()):
+                bad = self.owner[~np.isfinite(self.x).all(1)] if self.x.dtype.kind == "f" else [0]
+                raise ValueError(f"graph {bad[0]} has a NaN or infinite node feature: clean or drop it")
+            self.__dict__["_checked"] = True
 
     def without_edge_data(self) -> Graphs:
         """The same graphs with edges that are there or not, both ways."""

@@ -85,6 +85,7 @@ def as_graphs(
     if isinstance(graphs, Graphs):
         if not len(graphs):
             raise ValueError(_NO_GRAPHS)
+        graphs.check_numbers()
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")

@@ -43,6 +43,8 @@ class EdgeData:
         nodes, count = int(sizes.sum()), self.ends.shape[-1]
         if self.ends.ndim != 2 or len(self.ends) != 2:
             raise ValueError(f"ends of edges must have the shape [2, A], got {list(self.ends.shape)}")
+        if self.ends.dtype.kind not in "iu":
+            raise ValueError(f"ends of edges must be whole numbers, got {self.ends.dtype}")
         if count and not 0 <= self.ends.min() <= self.ends.max() < nodes:
             raise ValueError(f"ends of edges must lie between 0 and {nodes - 1}, the last of the nodes")
         owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends]

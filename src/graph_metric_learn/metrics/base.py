@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from .._core.parallel import in_parallel
@@ -15,8 +16,9 @@ from .._core.progress import progress_bar
 from .._core.registry import Registry
 from ..graphs import Columns, Graphs, as_graphs
 from ..graphs.stream import is_stream, read_chunks
-from ..persistence.models import load_model, save_model
+from ..persistence.models import opened_model, save_model
 from ..transport import Embedded, Vectors, pairwise_distances
+from ..transport.embedded import LARGEST
 from .explanation import Explanation
 
 if TYPE_CHECKING:
@@ -93,6 +95,10 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """The metric that `state` came from."""
+
+    def embedded_shape(self) -> tuple[int | None, ...] | None:
+        """Lengths of one row of what `embed` returns, by which saved reference graphs are checked; None if unknown."""
+        return None
 
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any supported kind as one collection, by this metric's names for what nodes and edges carry.
@@ -173,8 +179,21 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The metric saved in a folder, on the CPU."""
-        _, config, tensors = load_model(path, cls.__name__)
-        return cls.from_state(config, tensors)
+        with opened_model(path, cls.__name__) as (_, config, tensors):
+            return cls.from_state(config, tensors)
+
+
+def in_range(vectors: Any) -> Any:
+    """Vectors of graphs [N, d], dense or sparse, if they are numbers that can be squared in float32."""
+    numbers = vectors.data if hasattr(vectors, "tocsr") else vectors
+    if numbers.size and not np.abs(numbers).max() <= LARGEST[torch.float32]:  # NaN is not
+        rows = range(vectors.shape[0])
+        bad = next(i for i in rows if not np.abs(vectors[[i]]).max() <= LARGEST[torch.float32])
+        raise ValueError(
+            f"the vector of graph {bad} has numbers that are NaN, infinite or beyond 1e18: what its nodes or edges "
+            "carry is too far from what the metric was fitted to"
+        )
+    return vectors
 
 
 METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")

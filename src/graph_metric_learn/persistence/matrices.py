@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._core.files import new_file
+from .._core.files import new_file, reserve
 from ..transport import Embedded, pairwise_distances
 
 _BLOCK_BYTES = 2**27
@@ -22,6 +22,7 @@ def write_npy(path: Path, rows: Embedded, columns: Embedded | None, *, rounding:
     with new_file(path, overwrite=True) as name:
         shape = (len(rows), len(rows if columns is None else columns))
         matrix = np.lib.format.open_memmap(name, mode="w+", dtype=np.float32, shape=shape)
+        reserve(name, name.stat().st_size)
         pairwise_distances(rows, columns, out=matrix)
         for row in matrix:
             row[row < rounding] = 0.0

@@ -22,7 +22,7 @@ from ...graphs.stream import sampled
 from ...objectives import OBJECTIVES, Objective, objective_for
 from ...objectives.folds import check_groups, joined_groups
 from ...transport import Vectors
-from ..base import BaseGraphMetric, FoldView
+from ..base import BaseGraphMetric, FoldView, in_range
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .balance import balance
@@ -37,7 +37,7 @@ from .report import report
 from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
 from .selection import Choice, select_terms
-from .state import fitted_state, restore_state
+from .state import embedded_width, fitted_state, restored
 from .terms import Term, embed_anew
 from .width import MOST, Coordinates, Width, choose_width, most_coordinates, score_columns
 
@@ -374,8 +374,6 @@ class GraphMetric(BaseGraphMetric):
         """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
-    # --- keeping it ----------------------------------------------------------------------------------------------
-
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "terms_")
@@ -384,17 +382,18 @@ class GraphMetric(BaseGraphMetric):
     @classmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> GraphMetric:
         """The metric that `state` came from."""
-        metric = cls(**config["params"])
-        restore_state(metric, config, tensors)
-        return metric
+        return restored(cls, config, tensors)
+
+    def embedded_shape(self) -> tuple[int | None, ...]:
+        return (embedded_width(self),)
 
 
 def _vectors(metric: GraphMetric, given: Graphs) -> Any:
     """Coordinates of the distance [N, d], of graphs that were read."""
-    return metric._placed(metric._embedded(metric._as_fitted(given)))
+    return in_range(metric._placed(metric._embedded(metric._as_fitted(given))))
 
 
 def _scores(metric: GraphMetric, given: Graphs) -> np.ndarray:
     """Outputs of the regression [N, T]."""
     assert metric.learned_ is not None
-    return metric.learned_.machine.scores(metric._embedded(metric._as_fitted(given)))
+    return in_range(metric.learned_.machine.scores(metric._embedded(metric._as_fitted(given))))
