@@ -9,6 +9,7 @@ import numpy as np
 from .kernels import HEAD
 
 _FITTED_TO = 20_000  # vectors that axes are computed from, at most
+FEW = 16  # rows are too few to compute axes from; four times as many are enough
 _BLOCK = 2**22  # numbers that are turned at a time
 
 
@@ -33,6 +34,15 @@ class Axes:
     directions: np.ndarray
     fitted_to: int
     file: str | None = None
+
+    @classmethod
+    def first(cls, width: int) -> Axes:
+        """Axes of an index with too few rows to compute any: the first coordinates."""
+        return cls(np.zeros(width), np.eye(width, min(width, HEAD)), FEW)
+
+    def is_outgrown(self, rows: int) -> bool:
+        """Whether there are so many more rows now that axes should be computed anew."""
+        return self.fitted_to < _FITTED_TO and rows >= 4 * self.fitted_to
 
     @classmethod
     def fit(cls, vectors: np.ndarray, rows: int | None = None) -> Axes:

@@ -24,25 +24,28 @@ _inline = njit(cache=True, fastmath=FAST_MATH, error_model="numpy", inline="alwa
 
 @njit(cache=True, error_model="numpy")  # no fast math: equal vectors have equal squares, whoever calls
 def _square(vectors, row, query, limit):
-    """The squared distance of a row in float64, or a partial sum that has reached the limit."""
+    """The squared distance of a row in float64, or a partial sum that has reached the limit.
+
+    float(x) would leave float32 as it is in numba.
+    """
     a = b = c = d = e = f = g = h = 0.0
     width = vectors.shape[1]
     whole = width - width % 8
     for lo in range(0, whole, _PIECE):
         for j in range(lo, min(lo + _PIECE, whole), 8):
-            a += (float(vectors[row, j]) - float(query[j])) ** 2
-            b += (float(vectors[row, j + 1]) - float(query[j + 1])) ** 2
-            c += (float(vectors[row, j + 2]) - float(query[j + 2])) ** 2
-            d += (float(vectors[row, j + 3]) - float(query[j + 3])) ** 2
-            e += (float(vectors[row, j + 4]) - float(query[j + 4])) ** 2
-            f += (float(vectors[row, j + 5]) - float(query[j + 5])) ** 2
-            g += (float(vectors[row, j + 6]) - float(query[j + 6])) ** 2
-            h += (float(vectors[row, j + 7]) - float(query[j + 7])) ** 2
+            a += (np.float64(vectors[row, j]) - np.float64(query[j])) ** 2
+            b += (np.float64(vectors[row, j + 1]) - np.float64(query[j + 1])) ** 2
+            c += (np.float64(vectors[row, j + 2]) - np.float64(query[j + 2])) ** 2
+            d += (np.float64(vectors[row, j + 3]) - np.float64(query[j + 3])) ** 2
+            e += (np.float64(vectors[row, j + 4]) - np.float64(query[j + 4])) ** 2
+            f += (np.float64(vectors[row, j + 5]) - np.float64(query[j + 5])) ** 2
+            g += (np.float64(vectors[row, j + 6]) - np.float64(query[j + 6])) ** 2
+            h += (np.float64(vectors[row, j + 7]) - np.float64(query[j + 7])) ** 2
         if ((a + b) + (c + d)) + ((e + f) + (g + h)) >= limit:
             break
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
     for j in range(whole, width):
-        total += (float(vectors[row, j]) - float(query[j])) ** 2
+        total += (np.float64(vectors[row, j]) - np.float64(query[j])) ** 2
     return total
 
 
@@ -50,7 +53,7 @@ def _square(vectors, row, query, limit):
 def _norm(head):
     total = 0.0
     for j in range(HEAD):
-        total += float(head[j]) * float(head[j])
+        total += np.float64(head[j]) * np.float64(head[j])
     return np.sqrt(total)
 
 
