@@ -74,7 +74,9 @@ def test_neighbours_are_those_of_all_distances(kind, rng):
     near, near_ids = index.search_radius(graphs[70:72], radius)
     for q in range(2):
         inside = exact[70 + q] <= radius * (1 - 1e-4)
-        assert set(np.flatnonzero(inside)) <= set(near_ids[q]) <= set(np.flatnonzero(exact[70 + q] <= radius * (1 + 1e-4)))
+        assert (
+            set(np.flatnonzero(inside)) <= set(near_ids[q]) <= set(np.flatnonzero(exact[70 + q] <= radius * (1 + 1e-4)))
+        )
         assert (near[q] <= radius).all()
 
 
@@ -244,6 +246,7 @@ def test_metrics_that_cannot_be_indexed():
         gml.GraphIndex(gml.GraphKNNClassifier())
     with pytest.raises(Exception, match="not fitted"):
         gml.GraphIndex(gml.GraphMetric())
+
     class Sparse(FirstColumn):
         def transform(self, graphs):
             from scipy import sparse

@@ -58,7 +58,7 @@ def test_chunks_look_at_their_own_rows_below_the_limit(data):
     )
     for c in range(3):
         lo, hi = c * 1000 // 3, (c + 1) * 1000 // 3
-        expected, rows = nearest_rows(vectors[lo:hi], queries[0], 4)
+        _expected, rows = nearest_rows(vectors[lo:hi], queries[0], 4)
         assert list(where[c] - lo) == list(rows)
         assert (np.sqrt(best[c]) < np.sqrt(limit)).all()
 
@@ -74,9 +74,7 @@ def test_many_queries_find_what_plain_sums_find(data, dead_rows):
     products = ((queries - centre) @ (vectors - centre).T).astype(np.float32)
     norms, query_norms = (((part - centre).astype(np.float64) ** 2).sum(1) for part in (vectors, queries))
     others, other_rows = np.full((8, 5), np.inf), np.full((8, 5), -1)
-    kernels.nearest_by_products(
-        products, norms, query_norms, 1e-4, vectors, dead, queries, 7, others, other_rows
-    )
+    kernels.nearest_by_products(products, norms, query_norms, 1e-4, vectors, dead, queries, 7, others, other_rows)
     for q, query in enumerate(queries):
         expected, rows = nearest_rows(vectors, query, 5, dead_rows)
         np.testing.assert_array_equal(where[q] - 7, rows)

@@ -28,7 +28,7 @@ def test_the_nearest_are_those_of_a_plain_search(data, count, k):
 
 
 def test_threads_products_and_small_pieces_find_the_same(data, monkeypatch):
-    vectors, queries, _, segments, axes = data
+    _vectors, queries, _, segments, axes = data
     heads = axes.heads(queries)
     expected = search.nearest(segments, heads, queries, 5)
     used = []

@@ -124,13 +124,15 @@ def test_compaction_splits_and_joins(opened, rng, monkeypatch):
     assert sum(map(len, store.state.segments)) == 227
     kept = [i for i in range(230) if i not in (0, 131, 229)]
     assert contents(again()) == {i: (vectors[i].tolist(), None) for i in kept}
-    assert [i for i in contents(again())] == kept  # in the order of adding
+    assert list(contents(again())) == kept  # in the order of adding
 
 
 CHANGES = st.lists(
     st.tuples(
         st.sampled_from(["add", "add", "add", "update", "remove", "compact", "reopen"]),
-        st.lists(st.one_of(st.integers(-3, 12), st.sampled_from(list("abcdefgh"))), min_size=1, max_size=4, unique=True),
+        st.lists(
+            st.one_of(st.integers(-3, 12), st.sampled_from(list("abcdefgh"))), min_size=1, max_size=4, unique=True
+        ),
         st.booleans(),
     ),
     max_size=25,

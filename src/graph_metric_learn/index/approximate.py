@@ -1,4 +1,4 @@
-"""Approximate search through usearch or FAISS: a graph of near neighbours, and the recall that it was measured to have."""
+"""Approximate search through usearch or FAISS: a graph of near neighbours, and the recall that was measured."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files of named arrays, one after the other and mapped into memory when read; a record says what is where.
 
-A record is a dictionary of JSON: "file", "bytes" and "arrays" by name, each with "offset", "dtype", "shape" and "crc32".
-Everything in it is checked before it is used: a record comes from a file, too.
+A record is a dictionary of JSON: "file", "bytes" and "arrays" by name, each with "offset", "dtype", "shape" and
+"crc32". Everything in it is checked before it is used: a record comes from a file, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
                 raise ValueError(f"array {name!r} is of {data.dtype}")
             start = -(-end // _ALIGNED) * _ALIGNED
             write_all(handle, b"\0" * (start - end))
-            raw = memoryview(data.reshape(-1).view(np.uint8)) if data.size else memoryview(b"")
+            raw = _raw(data)
             write_all(handle, raw)
             end = start + len(raw)
             entries[name] = {
@@ -116,8 +116,13 @@ def map_arrays(folder: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:
 def verify_arrays(folder: Path, record: dict[str, Any]) -> None:
     """A `ValueError` unless every array is the one that was written."""
     for name, array in map_arrays(folder, record).items():
-        if zlib.crc32(array.reshape(-1).view(np.uint8)) != record["arrays"][name]["crc32"]:
+        if zlib.crc32(_raw(array)) != record["arrays"][name]["crc32"]:
             raise ValueError(f"{folder / record['file']} is damaged: {name} is not what was written")
+
+
+def _raw(array: np.ndarray) -> memoryview:
+    """The bytes of a contiguous array."""
+    return memoryview(array.reshape(-1).view(np.uint8).data) if array.size else memoryview(b"")
 
 
 def _bytes(entry: dict[str, Any]) -> int:

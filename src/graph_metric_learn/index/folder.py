@@ -1,8 +1,8 @@
 """An index on disk: one writer, any number of readers, and changes that happen as a whole or not at all.
 
 Files of arrays are written under new names and never changed; `manifest.json` says which of them count. A change writes
-the new files, then a new manifest beside the old one, and puts it in its place: that one step makes the change. Whoever is
-stopped before leaves files that nobody refers to, which the next writer removes.
+the new files, then a new manifest beside the old one, and puts it in its place: that one step makes the change. Whoever
+is stopped before leaves files that nobody refers to, which the next writer removes.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ class IndexFolder:
             for name in ("centre", "directions"):
                 if not np.isfinite(arrays[name]).all():
                     raise ValueError(f"{self.path / manifest.axes['file']}: {name} must be finite: the file is damaged")
-            axes = Axes(
-                arrays["centre"].copy(), arrays["directions"].copy(), manifest.fitted_to, manifest.axes["file"]
-            )
+            axes = Axes(arrays["centre"].copy(), arrays["directions"].copy(), manifest.fitted_to, manifest.axes["file"])
         mapped = {segment.file: segment for segment in known.segments}
         segments = []
         for record in manifest.segments:

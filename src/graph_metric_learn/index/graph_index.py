@@ -31,9 +31,9 @@ _CELLS = 16  # of the vectors of curves, where the metric does not say
 class GraphIndex:
     """Graphs by id, and which of them are nearest to others.
 
-    Search is exact: distances are those of `metric.pairwise_distances`, computed without its rounding. An index that was
-    loaded from a folder is mapped into memory, and every change is on disk when the call returns: killed at any moment,
-    it opens as it was before the change or after it. One process may change it while others search it.
+    Search is exact: distances are those of `metric.pairwise_distances`, summed in float64. An index that was loaded from
+    a folder is mapped into memory, and every change is on disk when the call returns: killed at any moment, it opens as
+    it was before the change or after it. One process may change it while others search it.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ class GraphIndex:
             See :func:`as_graphs`. A list is added as a whole or not at all; an iterator is read 2000 graphs at a time,
             each chunk a change of its own.
         ids : sequence, optional
-            One id per graph: whole numbers and strings; in memory any hashable object. By default the names of the graphs
-            if all have one and they differ, else running numbers. An id that is in the index already is an error, see
-            `update`.
+            One id per graph: whole numbers and strings; in memory any hashable object. By default the names of the
+            graphs if all have one and they differ, else running numbers. An id that is in the index already is an
+            error, see `update`.
         metadata : sequence or dict of columns, optional
-            What is to be returned with each graph: class, name, number, or a dictionary of such; anything JSON can hold.
+            What is to be returned with each graph: class, name, number, or a dictionary of such; whatever JSON can hold.
         """
         if not isinstance(graphs, Iterator):
             self._add(graphs, ids, metadata)
@@ -135,7 +135,7 @@ class GraphIndex:
         self._store.add(vectors, ids, notes, None if curves is None else curve_arrays(curves))
 
     def update(self, graphs: Any, ids: Any, metadata: Any = None) -> GraphIndex:
-        """Puts other graphs in place of those with these ids, which must be there; metadata stays where None is given."""
+        """Puts other graphs in place of those with these ids, which must be there; metadata=None keeps what is known."""
         given = self.metric.read(graphs)
         notes = checked_metadata(metadata, len(given))
         ids = checked_ids(ids, len(given))
@@ -283,13 +283,11 @@ class GraphIndex:
         return create(path, self._store.state, self.metric, overwrite=overwrite)
 
     @classmethod
-    def load(
-        cls, path: str | Path, *, read_only: bool = False, encoder: torch.nn.Module | None = None
-    ) -> GraphIndex:
+    def load(cls, path: str | Path, *, read_only: bool = False, encoder: torch.nn.Module | None = None) -> GraphIndex:
         """The index in a folder, mapped into memory: opening reads none of the vectors.
 
-        Changes are written to the folder. The first one makes this the only writer until `close`; a second writer gets a
-        `ValueError`. Others may load and search meanwhile, and see changes after `refresh`.
+        Changes are written to the folder. The first one makes this the only writer until `close`; a second writer gets
+        a `ValueError`. Others may load and search meanwhile, and see changes after `refresh`.
 
         read_only : whether changes are refused. encoder : as in :meth:`SGML.load`.
         """

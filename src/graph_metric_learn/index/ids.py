@@ -1,8 +1,8 @@
 """Ids of graphs as arrays: numbers and strings side by side, found by hash without a dictionary of all of them.
 
 In arrays, ids are `numbers` (int64 [n]), or `text` (UTF-8, uint8) with `ends` (int64 [n]), or both with `is_text`
-(uint8 [n]) where they are mixed. `hashes` (uint64 [n], sorted) and `hash_rows` (int32 [n]) lead from an id to its row. Ids
-of another hashable kind are kept as they are, for an index that stays in memory.
+(uint8 [n]) where they are mixed. `hashes` (uint64 [n], sorted) and `hash_rows` (int32 [n]) lead from an id to its row.
+Ids of another hashable kind are kept as they are, for an index that stays in memory.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Ids:
         found = np.full(len(ids), -1, np.int64)
         first = np.searchsorted(known, hashes, side="left")
         last = np.searchsorted(known, hashes, side="right")
-        for i in np.flatnonzero(first < last):  # several rows: an id that was replaced, or equal hashes
+        for i in np.flatnonzero(first < last).tolist():  # several rows: an id that was replaced, or equal hashes
             rows = np.asarray(self.arrays["hash_rows"][first[i] : last[i]], np.int64)
             alive = rows if dead is None else rows[~dead[rows]]
             for row, value in zip(alive, self.at(alive), strict=True):
@@ -134,7 +134,7 @@ class Ids:
         """A `ValueError` if some ids cannot be written to files."""
         for value in self.objects or ():
             if not isinstance(value, (int, str)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004
                     f"id {value!r} is a {type(value).__name__}: ids on disk are whole numbers and strings; others stay "
                     "in memory"
                 )

@@ -2,8 +2,8 @@
 
 A row has its vector [d] and a `head` [16]: the vector's coordinates along the principal axes, in float32. The squared
 distance of two heads is a lower bound of that of the vectors, but for rounding, which `_cutoff` allows for. A row whose
-bound is below the k-th smallest square so far is compared by its vector, in float64, until the sum is too large. Of equal
-squares the row that comes first wins. The oracle, a plain sum over all rows, is in `tests/index/test_kernels.py`.
+bound is below the k-th smallest square so far is compared by its vector, in float64, until the sum is too large. Of
+equal squares the row that comes first wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _tile_bounds(columns, head, bounds):
 
 @parallel
 def nearest_by_products(products, norms, query_norms, slack, vectors, dead, queries, first, best, where):
-    """As `nearest_many`, with bounds from inner products [Q, n]: |q|² + |r|² − 2 <q, r>, up to slack · (|q|² + |r|²)."""
+    """As `nearest_many`, with bounds from products [Q, n]: |q|² + |r|² − 2 <q, r>, up to slack · (|q|² + |r|²)."""
     k = best.shape[1]
     for q in prange(len(queries)):
         most = best[q, k - 1]

@@ -56,7 +56,9 @@ class Manifest:
     @property
     def files(self) -> set[str]:
         """Names of all files and folders that it refers to."""
-        return {self.metric} | {record["file"] for record in (self.axes, self.removed, *self.segments) if record is not None}
+        return {self.metric} | {
+            record["file"] for record in (self.axes, self.removed, *self.segments) if record is not None
+        }
 
     def text(self) -> bytes:
         """As it is written: JSON with its own digest."""
@@ -151,7 +153,7 @@ def check_contents(arrays: dict[str, np.ndarray], where: str) -> None:
     """A `ValueError` if numbers that lead into other arrays lead out of them."""
     n = len(arrays["heads"])
     rows = arrays["hash_rows"]
-    if n and not (0 <= rows.min() and rows.max() < n):
+    if n and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"{where}: hash_rows must lie between 0 and {n - 1}: the file is damaged")
     for name, ends in {**_TEXT, "curves": "curve_ends"}.items():
         if name in arrays:

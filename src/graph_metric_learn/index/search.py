@@ -27,8 +27,9 @@ def nearest(
 
     heads [Q, 16], queries [Q, d] : float32.
 
-    Rows are numbered through all segments, those that do not count included. Distances are sums over float32 coordinates
-    in float64, without a difference of large numbers: of a vector to itself 0. Of equal distances the lower row is first.
+    Rows are numbered through all segments, those that do not count included. Distances are sums over float32
+    coordinates in float64, without a difference of large numbers: of a vector to itself 0. Of equal distances the lower
+    row is first.
     """
     squares, rows = np.empty((len(heads), k)), np.empty((len(heads), k), np.int64)
     if k >= _SORTED_FROM or k > _rows(segments) // 4:
@@ -75,6 +76,13 @@ def _threads(segment: Segment) -> bool:
 
 def _sorted(segments: Sequence[Segment], query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest by all distances: for many neighbours, and the plain form of what the other functions do."""
+    squares = squares_to_all(segments, query)
+    order = np.argsort(squares, kind="stable")[:k]
+    return squares[order], order
+
+
+def squares_to_all(segments: Sequence[Segment], query: np.ndarray) -> np.ndarray:
+    """Squared distances of one query to all rows [n], float64; infinite for rows that do not count."""
     squares = np.empty(_rows(segments))
     first = 0
     for segment in segments:
@@ -83,8 +91,7 @@ def _sorted(segments: Sequence[Segment], query: np.ndarray, k: int) -> tuple[np.
         if len(segment.dead):
             part[segment.dead] = np.inf
         first += len(segment)
-    order = np.argsort(squares, kind="stable")[:k]
-    return squares[order], order
+    return squares
 
 
 def _one(segments: Sequence[Segment], head: np.ndarray, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

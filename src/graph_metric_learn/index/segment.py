@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,8 +28,8 @@ class Segment:
     Attributes
     ----------
     arrays : dict of arrays
-        heads [n, 16] and vectors [n, d], float32 (see `kernels`); ids (see `ids`), metadata (see `metadata`); for metrics that compare
-        curves, curves [S, M, c] and, where steps are not equal, steps [S, M].
+        heads [n, 16] and vectors [n, d], float32 (see `kernels`); ids (see `ids`), metadata (see `metadata`); for
+        metrics that compare curves, curves [S, M, c] and, where steps are not equal, steps [S, M].
     dead : ndarray [n] of bool, or [0]
         Rows that were removed; empty if none was.
     objects : list or None
@@ -117,7 +117,7 @@ class Segment:
     def _with_all(self, names: set[str]) -> dict[str, np.ndarray]:
         """The arrays, with those that other segments have and this one does not."""
         n, given = len(self), self.arrays
-        missing = {
+        missing: dict[str, Callable[[], np.ndarray]] = {
             "numbers": lambda: np.zeros(n, np.int64),
             "is_text": lambda: np.full(n, "text" in given, np.uint8),
             "text": lambda: np.zeros(0, np.uint8),
@@ -154,7 +154,9 @@ class Segment:
         dead = np.concatenate([part.dead if len(part.dead) else np.zeros(len(part), np.bool_) for part in parts])
         objects = None
         if any(part.objects is not None for part in parts):
-            arrays = {name: array for name, array in arrays.items() if name not in ("numbers", "text", "ends", "is_text")}
+            arrays = {
+                name: array for name, array in arrays.items() if name not in ("numbers", "text", "ends", "is_text")
+            }
             objects = [value for part in parts for value in part.ids.at(np.arange(len(part)))]
         return Segment(arrays | hash_table(hashes), dead if dead.any() else NO_DEAD, objects)
 

@@ -37,7 +37,9 @@ class Store:
         Whether changes are refused.
     """
 
-    def __init__(self, state: State | None = None, folder: IndexFolder | None = None, *, read_only: bool = False) -> None:
+    def __init__(
+        self, state: State | None = None, folder: IndexFolder | None = None, *, read_only: bool = False
+    ) -> None:
         self.state = state or State()
         self.folder = folder
         self.read_only = read_only
@@ -67,13 +69,15 @@ class Store:
         given: list[Any] = []
 
         def make(state: State) -> State:
-            given[:] = range(state.next_id, state.next_id + len(vectors)) if ids is None else checked_ids(ids, len(vectors))
+            given[:] = (
+                range(state.next_id, state.next_id + len(vectors)) if ids is None else checked_ids(ids, len(vectors))
+            )
             known = np.flatnonzero(rows_of(state, given) >= 0)
             if len(known):
                 raise ValueError(
                     f"id {given[known[0]]!r} is in the index already: update() replaces its graph, remove() removes it"
                 )
-            return _appended(state, vectors, given, notes, curves)
+            return appended(state, vectors, given, notes, curves)
 
         self._change(make)
         return given
@@ -91,7 +95,7 @@ class Store:
             given = checked_ids(ids, len(vectors))
             rows = known_rows(state, given)
             kept = notes_at(state, rows) if notes is None else notes
-            return _appended(_without(state, rows), vectors, given, kept, curves)
+            return appended(_without(state, rows), vectors, given, kept, curves)
 
         self._change(make)
 
@@ -108,9 +112,8 @@ class Store:
         with self._changing:
             if self.read_only:
                 raise ValueError("the index was opened for reading: load it with read_only=False to change it")
-            if self.folder is not None:
-                if self.folder.lock():
-                    self.refresh()
+            if self.folder is not None and self.folder.lock():
+                self.refresh()
             before = self.state
             after = make(before)
             if self.folder is None:
@@ -201,7 +204,7 @@ def _count(ids: Any) -> int:
     return 1 if isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__") else len(ids)
 
 
-def _appended(
+def appended(
     state: State,
     vectors: np.ndarray,
     ids: Sequence[Any],
