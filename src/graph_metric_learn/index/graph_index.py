@@ -31,7 +31,7 @@ _CELLS = 16  # of the vectors of curves, where the metric does not say
 class GraphIndex:
     """Graphs by id, and which of them are nearest to others.
 
-    Search is exact: distances are those of `metric.pairwise_distances`, summed in float64. An index that was loaded from
+    Search is exact: distances are those of `metric.pairwise_distances`, in float64. An index that was loaded from
     a folder is mapped into memory, and every change is on disk when the call returns: killed at any moment, it opens as
     it was before the change or after it. One process may change it while others search it.
 
@@ -110,7 +110,7 @@ class GraphIndex:
             graphs if all have one and they differ, else running numbers. An id that is in the index already is an
             error, see `update`.
         metadata : sequence or dict of columns, optional
-            What is to be returned with each graph: class, name, number, or a dictionary of such; whatever JSON can hold.
+            What is to be returned with each graph: class, name, number, or a dictionary of such; anything JSON holds.
         """
         if not isinstance(graphs, Iterator):
             self._add(graphs, ids, metadata)
@@ -135,7 +135,7 @@ class GraphIndex:
         self._store.add(vectors, ids, notes, None if curves is None else curve_arrays(curves))
 
     def update(self, graphs: Any, ids: Any, metadata: Any = None) -> GraphIndex:
-        """Puts other graphs in place of those with these ids, which must be there; metadata=None keeps what is known."""
+        """Puts other graphs in place of those with these ids; metadata=None keeps what is known."""
         given = self.metric.read(graphs)
         notes = checked_metadata(metadata, len(given))
         ids = checked_ids(ids, len(given))
