@@ -30,7 +30,7 @@ def segments_of(vectors, cuts=(), dead=()):
     axes = Axes.fit(vectors)
     segments = []
     for lo, hi in zip([0, *cuts], [*cuts, len(vectors)], strict=True):
-        segment = Segment.of(axes.heads(vectors[lo:hi]), vectors[lo:hi], list(range(lo, hi)))
+        segment = Segment.of(axes.coordinates(vectors[lo:hi]), vectors[lo:hi], list(range(lo, hi)))
         own = [row - lo for row in dead if lo <= row < hi]
         segments.append(segment.without(np.array(own)) if own else segment)
     return segments, axes

@@ -20,11 +20,11 @@ def test_most_neighbours_are_found_and_the_recall_says_how_many(engine, rng):
     segments, axes = segments_of(vectors, cuts=[500], dead=dead)
     found = Approximate(24)
     assert isinstance(found._engine, engine)
-    found.follow(segments[:1], axes.heads)
-    found.follow(segments, axes.heads)
+    found.follow(segments[:1], axes.coordinates)
+    found.follow(segments, axes.coordinates)
     queries = decaying(rng, 30, 24)
     distances, rows = found.search(segments, queries, 10)
-    exact, _ = nearest(segments, axes.heads(queries), queries, 10)
+    exact, _ = nearest(segments, axes.coordinates(queries), queries, 10)
     share = (distances <= exact[:, -1:]).mean()
     assert share > 0.9
     assert abs(share - found.recall_) < 0.1
@@ -40,7 +40,7 @@ def test_the_recall_is_measured_again_when_the_index_has_grown(engine, rng, monk
     measured = []
     monkeypatch.setattr(found, "_measure", lambda segments, heads: measured.append(sum(map(len, segments))))
     for count in (1, 2, 3):
-        found.follow(segments[:count], axes.heads)
+        found.follow(segments[:count], axes.coordinates)
     assert measured == [300, 400]
 
 
@@ -59,7 +59,7 @@ def test_a_poor_engine_has_a_poor_recall(rng, monkeypatch):
     monkeypatch.setattr(approximate, "find_spec", lambda name: name)
     segments, axes = segments_of(decaying(rng, 1000, 24))
     found = Approximate(24)
-    found.follow(segments, axes.heads)
+    found.follow(segments, axes.coordinates)
     assert found.recall_ < 0.2
 
 
@@ -67,7 +67,7 @@ def test_when_most_was_removed_the_rest_is_found(engine, rng):
     vectors = decaying(rng, 300, 24)
     segments, axes = segments_of(vectors, dead=list(range(295)))
     found = Approximate(24)
-    found.follow(segments, axes.heads)
+    found.follow(segments, axes.coordinates)
     _, rows = found.search(segments, vectors[:2], 5)
     assert [sorted(row) for row in rows.tolist()] == [[295, 296, 297, 298, 299]] * 2
 

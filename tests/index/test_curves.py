@@ -20,9 +20,9 @@ def data(request, rng):
     axes = Axes.fit(vectors)
     segments = []
     for lo, hi in ((0, 40), (40, 120)):
-        heads = axes.heads(vectors[lo:hi])
+        heads = axes.coordinates(vectors[lo:hi])
         segments.append(Segment.of(heads, vectors[lo:hi], list(range(lo, hi)), None, curve_arrays(curves[lo:hi])))
-    return curves, vectors, axes.heads(vectors), segments
+    return curves, vectors, axes.coordinates(vectors), segments
 
 
 def test_curves_come_back(data):

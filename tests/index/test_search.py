@@ -20,7 +20,7 @@ def data(request, rng):
 def test_the_nearest_are_those_of_a_plain_search(data, count, k):
     vectors, queries, dead, segments, axes = data
     queries = queries[-count:]
-    distances, rows = search.nearest(segments, axes.heads(queries), queries, k)
+    distances, rows = search.nearest(segments, axes.coordinates(queries), queries, k)
     for q, query in enumerate(queries):
         expected, where = nearest_rows(vectors, query, k, dead)
         np.testing.assert_array_equal(rows[q], where)
@@ -29,7 +29,7 @@ def test_the_nearest_are_those_of_a_plain_search(data, count, k):
 
 def test_threads_products_and_small_pieces_find_the_same(data, monkeypatch):
     _vectors, queries, _, segments, axes = data
-    heads = axes.heads(queries)
+    heads = axes.coordinates(queries)
     expected = search.nearest(segments, heads, queries, 5)
     used = []
     by_products = search._by_products
@@ -50,7 +50,7 @@ def test_threads_products_and_small_pieces_find_the_same(data, monkeypatch):
 def test_radius(data):
     vectors, queries, dead, segments, axes = data
     for q in (0, -2):
-        head, query = axes.heads(queries)[q], queries[q]
+        head, query = axes.coordinates(queries)[q], queries[q]
         exact, order = nearest_rows(vectors, query, len(vectors) - len(dead), dead)
         distances, rows = search.within_radius(segments, head, query, float(exact[30]) * (1 + 1e-9))
         np.testing.assert_array_equal(rows, order[:31])

@@ -14,7 +14,7 @@ def segment(ids, notes=None, seed=0, curves=False):
     if curves:
         ends = np.cumsum(rng.integers(1, 4, n))
         arrays = {"curves": rng.normal(size=(ends[-1], 2, 3)), "curve_ends": ends}
-    heads, vectors = rng.normal(size=(n, 16)).astype(np.float32), rng.normal(size=(n, 5)).astype(np.float32)
+    heads, vectors = rng.normal(size=(n, 20)).astype(np.float32), rng.normal(size=(n, 5)).astype(np.float32)
     return Segment.of(heads, vectors, ids, notes, arrays)
 
 
@@ -24,7 +24,8 @@ def rows_of(part):
     curves = [None] * len(part)
     if "curves" in part.arrays:
         curves = [c.tolist() for c in np.split(part.arrays["curves"], part.arrays["curve_ends"])[:-1]]
-    vectors, heads = part.arrays["vectors"].tolist(), part.arrays["heads"].tolist()
+    vectors = part.arrays["vectors"].tolist()
+    heads = np.concatenate([part.arrays["heads"], part.arrays["middles"]], axis=1).tolist()
     return list(zip(part.ids.at(every), part.metadata(every), vectors, heads, curves, strict=True))
 
 

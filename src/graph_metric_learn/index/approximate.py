@@ -96,7 +96,7 @@ class Approximate:
         self._measured = 0
         self.recall_ = 1.0
 
-    def follow(self, segments: Sequence[Segment], heads_of: Any) -> None:
+    def follow(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
         """Adds the rows that are new, and measures the recall when there are 10 % more."""
         first = 0
         for segment in segments:
@@ -106,10 +106,10 @@ class Approximate:
             first += len(segment)
             self._rows = max(self._rows, first)
         if self._rows > _MORE * self._measured:
-            self._measure(segments, heads_of)
+            self._measure(segments, coordinates_of)
             self._measured = self._rows
 
-    def _measure(self, segments: Sequence[Segment], heads_of: Any) -> None:
+    def _measure(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
         alive = np.concatenate(
             [~s.dead if len(s.dead) else np.ones(len(s), np.bool_) for s in segments]
         )  # fmt: skip
@@ -117,7 +117,7 @@ class Approximate:
         chosen = np.random.default_rng(0).permutation(rows)[:_SAMPLE]
         queries = vectors_at(segments, np.sort(chosen))
         k = min(_SAMPLE_K, len(rows))
-        exact, _ = nearest(segments, heads_of(queries), queries, k)
+        exact, _ = nearest(segments, coordinates_of(queries), queries, k)
         found, _ = self.search(segments, queries, k)
         self.recall_ = float((found <= exact[:, -1:]).mean())
 

@@ -193,9 +193,9 @@ class GraphIndex:
             self.recall_ = found.recall_
             distances, rows = found.search(state.segments, vectors, k)
         elif curves is not None:
-            distances, rows = nearest_curves(state.segments, state.axes.heads(vectors), vectors, curves, k)
+            distances, rows = nearest_curves(state.segments, state.axes.coordinates(vectors), vectors, curves, k)
         else:
-            distances, rows = nearest(state.segments, state.axes.heads(vectors), vectors, k)
+            distances, rows = nearest(state.segments, state.axes.coordinates(vectors), vectors, k)
         distances = self._without_rounding(distances, rows)
         ids = _id_array(state, ids_at(state, rows.ravel()), rows.shape)
         if not metadata:
@@ -213,7 +213,7 @@ class GraphIndex:
         state = self._store.state
         vectors, curves = self._embedded(self.metric.read(graphs))
         self._check_width(state, vectors)
-        heads = None if state.axes is None else state.axes.heads(vectors)
+        heads = None if state.axes is None else state.axes.coordinates(vectors)
         reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):

@@ -1,9 +1,10 @@
-"""Compiled loops of exact search: rows are compared by 16 coordinates, and only those that may be near by all.
+"""Compiled loops of exact search: rows are compared by 16 coordinates, then by 32 more, and few of them by all.
 
-A row has its vector [d] and a `head` [16]: the vector's coordinates along the principal axes, in float32. The squared
-distance of two heads is a lower bound of that of the vectors, but for rounding, which `_cutoff` allows for. A row whose
-bound is below the k-th smallest square so far is compared by its vector, in float64, until the sum is too large. Of
-equal squares the row that comes first wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
+A row has its vector [d] and the vector's coordinates along the first principal axes, in float32: 16 in its `head`, up
+to 32 more in its `middle`. The squared distance by these is a lower bound of that of the vectors, but for rounding,
+which `_cutoff` allows for. A row whose bound is below the k-th smallest square so far is compared by its middle, and if
+it is still below, by its vector, in float64, until the sum is too large. Of equal squares the row that comes first
+wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from numba import njit
 from .._core.compiled import FAST_MATH, parallel, prange
 
 HEAD = 16  # coordinates that are compared first: one cache line of float32
+MIDDLE = 32  # that are compared next
 TILE = 256  # rows whose bounds are computed together: their heads stay in the fastest cache
-_SUM_ERROR = 1e-5  # share by which a sum of 16 squares in float32 may be too large: 18 roundings of 6e-8, and more
+_SUM_ERROR = 1e-5  # share by which a sum of 48 squares in float32 may be too large: 50 roundings of 6e-8, and more
 _HEAD_ERROR = 2.0**-22  # share of its norm by which a head is off: rounding to float32, of both sides, doubled
 _PIECE = 32  # coordinates that are added up between two looks at the limit
 
@@ -52,20 +54,30 @@ def _square(vectors, row, query, limit):
 @_inline
 def _norm(head):
     total = 0.0
-    for j in range(HEAD):
+    for j in range(len(head)):
         total += np.float64(head[j]) * np.float64(head[j])
     return np.sqrt(total)
 
 
 @_inline
 def _cutoff(limit, norm):
-    """What the bound of a row is below, for certain, if its square is below the limit; norm: of the query's head.
+    """What the bound of a row is below, for certain, if its square is below the limit; norm: of the query's coordinates.
 
-    A row within r of the query has a head whose norm is at most r more than the query's, and its rounding error is a
-    share of that.
+    A row within r of the query has coordinates whose norm is at most r more than the query's, and their rounding
+    error is a share of that.
     """
     reach = np.sqrt(limit)
     return (reach + _HEAD_ERROR * (norm + reach)) ** 2 * (1.0 + _SUM_ERROR)
+
+
+@_inline
+def _with_middle(bound, middles, row, head):
+    """The bound of a row by head and middle, in float32; head: all coordinates of the query."""
+    total = np.float32(bound)
+    for j in range(middles.shape[1]):
+        step = middles[row, j] - head[HEAD + j]
+        total += step * step
+    return total
 
 
 @_inline
@@ -81,12 +93,12 @@ def _insert(best, where, square, row):
 
 
 @parallel
-def nearest_one(heads, vectors, dead, head, query, first, limit, best, where, refined):
+def nearest_one(heads, middles, vectors, dead, head, query, first, limit, best, where, refined):
     """The k nearest rows of one query in each of C equal chunks of the rows, into best and where [C, k].
 
-    heads [n, 16], vectors [n, d], of the query [16] and [d]; dead [n] or [0]: rows that do not count. first: number of
-    row 0, for `where`. limit: only rows whose square is below it. best, float64, comes filled with infinity; where is
-    int64. refined [C]: how many rows were compared by their vectors.
+    heads [n, 16], middles [n, m], vectors [n, d], of the query [16 + m] and [d]; dead [n] or [0]: rows that do not
+    count. first: number of row 0, for `where`. limit: only rows whose square is below it. best, float64, comes filled
+    with infinity; where is int64. refined [C]: how many rows were compared by their vectors.
     """
     n, chunks = len(heads), len(best)
     k = best.shape[1]
@@ -110,6 +122,8 @@ def nearest_one(heads, vectors, dead, head, query, first, limit, best, where, re
                     row = start + i
                     if len(dead) > 0 and dead[row]:
                         continue
+                    if _with_middle(bounds[i], middles, row, head) > cutoff:
+                        continue
                     seen += 1
                     square = _square(vectors, row, query, most)
                     if square < most:
@@ -120,7 +134,7 @@ def nearest_one(heads, vectors, dead, head, query, first, limit, best, where, re
 
 
 @parallel
-def nearest_many(heads, vectors, dead, query_heads, queries, first, best, where, refined):
+def nearest_many(heads, middles, vectors, dead, query_heads, queries, first, best, where, refined):
     """The k nearest rows of each of Q queries, added to those in best and where [Q, k]; other arguments as above.
 
     Queries are divided among G = len(refined) groups. Heads are transposed tile by tile, so that the bounds of all rows
@@ -148,12 +162,14 @@ def nearest_many(heads, vectors, dead, query_heads, queries, first, best, where,
                         if len(dead) > 0 and dead[row]:
                             continue
                         seen += 1
+                        if _with_middle(bounds[i], middles, row, query_heads[q]) > cutoff:
+                            continue
                         square = _square(vectors, row, queries[q], most)
                         if square < most:
                             _insert(best[q], where[q], square, first + row)
                             most = best[q, k - 1]
                             cutoff = _cutoff(most, norm)
-        refined[g] = seen
+        refined[g] = seen  # rows that were compared by more than their head
 
 
 @_inline
@@ -192,7 +208,7 @@ def nearest_by_products(products, norms, query_norms, slack, vectors, dead, quer
 
 
 @parallel
-def within(heads, vectors, dead, head, query, limit, squares):
+def within(heads, middles, vectors, dead, head, query, limit, squares):
     """Squared distances of the rows whose square is at most limit, into squares [n], float64; -1 for all others."""
     cutoff = _cutoff(limit, _norm(head))
     above = np.nextafter(limit, np.inf)  # partial sums stop once they are larger, not when they are equal
@@ -202,7 +218,9 @@ def within(heads, vectors, dead, head, query, limit, squares):
         for j in range(HEAD):
             step = heads[row, j] - head[j]
             total += step * step
-        if total <= cutoff and not (len(dead) > 0 and dead[row]):
+        if total > cutoff or (len(dead) > 0 and dead[row]):
+            continue
+        if _with_middle(total, middles, row, head) <= cutoff:
             square = _square(vectors, row, query, above)
             if square <= limit:
                 squares[row] = square

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .array_file import check_array, check_record, fields
-from .kernels import HEAD
+from .kernels import HEAD, MIDDLE
 
 FORMAT = "graph-metric-learn index"
 VERSION = 1
@@ -104,7 +104,7 @@ class Manifest:
             raise ValueError(f"{where}.width must be a positive whole number, got {width!r}")
         axes = check_record(self.axes, f"{where}.axes")
         check_array(axes, f"{where}.axes", "centre", "<f8", (width,))
-        check_array(axes, f"{where}.axes", "directions", "<f8", (width, min(width, HEAD)))
+        check_array(axes, f"{where}.axes", "directions", "<f8", (width, min(width, HEAD + MIDDLE)))
         total = 0
         for i, record in enumerate(self.segments):
             total += check_segment(record, f"{where}.segments[{i}]", width)
@@ -126,6 +126,7 @@ def check_segment(record: Any, where: str, width: int) -> int:
         raise ValueError(f"{where}.arrays.heads is missing")
     n = arrays["heads"]["shape"][0]
     check_array(record, where, "heads", "<f4", (n, HEAD))
+    check_array(record, where, "middles", "<f4", (n, min(max(width - HEAD, 0), MIDDLE)))
     check_array(record, where, "vectors", "<f4", (n, width))
     check_array(record, where, "hashes", "<u8", (n,))
     check_array(record, where, "hash_rows", "<i4", (n,))
@@ -141,7 +142,7 @@ def check_segment(record: Any, where: str, width: int) -> int:
         elif name == "steps":
             check_array(record, where, "curves", arrays.get("curves", {}).get("dtype", "<f4"), (None, None, None))
             check_array(record, where, name, "<f8", tuple(arrays["curves"]["shape"][:2]))
-        elif name not in ("heads", "vectors", "hashes", "hash_rows"):
+        elif name not in ("heads", "middles", "vectors", "hashes", "hash_rows"):
             raise ValueError(f"{where}.arrays.{name}: there is no such array")
     needed = {"numbers"} if "text" not in arrays else {"is_text"} if "numbers" in arrays else set()
     for name in needed - set(arrays):

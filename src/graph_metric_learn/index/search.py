@@ -15,7 +15,7 @@ _THREADED = 20_000  # rows from which threads are worth waking
 _FEW = 4  # queries up to which each is a scan of its own, shared by all threads
 _SORTED_FROM = 512  # neighbours from which all distances are computed and sorted
 _PIECE = 2**16  # rows between two looks at how well bounds work
-_MOST_REFINED = 0.04  # share of the rows compared by all coordinates from which inner products are faster
+_MOST_REFINED = 0.12  # share of the rows that heads do not rule out from which inner products are faster
 _PRODUCT_BYTES = 2**26  # of a block of inner products
 _QUERIES = 1024  # looked at together, at most
 
@@ -25,7 +25,7 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distances, float64, and row numbers of the k nearest rows of each query [Q, k]; at least k rows must count.
 
-    heads [Q, 16], queries [Q, d] : float32.
+    heads [Q, 16 + m], queries [Q, d] : coordinates along the axes, and vectors, float32.
 
     Rows are numbered through all segments, those that do not count included. Distances are sums over float32
     coordinates in float64, without a difference of large numbers: of a vector to itself 0. Of equal distances the lower
@@ -54,7 +54,17 @@ def within_radius(
         found = np.empty(len(segment))
         arrays = segment.arrays
         limit = float(radius) ** 2
-        within(arrays["heads"], arrays["vectors"], segment.dead, head, query, limit, found, threads=_threads(segment))
+        within(
+            arrays["heads"],
+            arrays["middles"],
+            arrays["vectors"],
+            segment.dead,
+            head,
+            query,
+            limit,
+            found,
+            threads=_threads(segment),
+        )
         which = np.flatnonzero(found >= 0)
         squares.append(found[which])
         rows.append(which + first)
@@ -105,7 +115,8 @@ def _one(segments: Sequence[Segment], head: np.ndarray, query: np.ndarray, k: in
             best, where = np.full((chunks, k), np.inf), np.full((chunks, k), -1)
             arrays = segment.arrays
             nearest_one(
-                arrays["heads"][start:stop], arrays["vectors"][start:stop], segment.dead[start:stop], head, query,
+                arrays["heads"][start:stop], arrays["middles"][start:stop], arrays["vectors"][start:stop],
+                segment.dead[start:stop], head, query,
                 first + start, squares[-1], best, where, np.zeros(chunks, np.int64), threads=chunks > 1,
             )  # fmt: skip
             squares, rows = _joined(squares, rows, best.ravel(), where.ravel(), k)
@@ -138,7 +149,8 @@ def _many(segments: Sequence[Segment], heads: np.ndarray, queries: np.ndarray, k
             refined = np.zeros(groups, np.int64)
             pairs = len(vectors) * len(heads)
             nearest_many(
-                segment.arrays["heads"][piece], vectors, dead, heads, queries, first + lo, squares, rows, refined,
+                segment.arrays["heads"][piece], segment.arrays["middles"][piece], vectors, dead, heads, queries,
+                first + lo, squares, rows, refined,
                 threads=pairs >= _THREADED,
             )  # fmt: skip
             by_products = len(vectors) == _PIECE and refined.sum() > _MOST_REFINED * pairs

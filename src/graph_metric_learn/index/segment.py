@@ -11,9 +11,10 @@ import numpy as np
 from .._core.ragged import concatenated_ranges
 from . import metadata
 from .ids import Ids, hash_table
+from .kernels import HEAD
 
 # Arrays by how they belong to rows. Ragged ones have some entries per row; the array named behind says where each ends.
-PLAIN = ("heads", "vectors", "numbers", "is_text")
+PLAIN = ("heads", "middles", "vectors", "numbers", "is_text")
 RAGGED = {"text": "ends", "notes": "note_ends", "curves": "curve_ends", "steps": "curve_ends"}
 DERIVED = ("hashes", "hash_rows")
 _FANOUT = 8  # segments that are merged
@@ -28,8 +29,8 @@ class Segment:
     Attributes
     ----------
     arrays : dict of arrays
-        heads [n, 16] and vectors [n, d], float32 (see `kernels`); ids (see `ids`), metadata (see `metadata`); for
-        metrics that compare curves, curves [S, M, c] and, where steps are not equal, steps [S, M].
+        heads [n, 16], middles [n, m] and vectors [n, d], float32 (see `kernels`); ids (see `ids`), metadata (see
+        `metadata`); for metrics that compare curves, curves [S, M, c] and, where steps are not equal, steps [S, M].
     dead : ndarray [n] of bool, or [0]
         Rows that were removed; empty if none was.
     objects : list or None
@@ -46,15 +47,15 @@ class Segment:
     @classmethod
     def of(
         cls,
-        heads: np.ndarray,
+        coordinates: np.ndarray,
         vectors: np.ndarray,
         ids: Sequence[Any],
         notes: Sequence[Any] | None = None,
         curves: dict[str, np.ndarray] | None = None,
     ) -> Segment:
-        """From heads and vectors, checked ids, metadata, and the arrays of curves."""
+        """From coordinates along the axes, vectors, checked ids, metadata, and the arrays of curves."""
         encoded = Ids.of(ids)
-        arrays = {"heads": heads, "vectors": vectors, **encoded.arrays, **(curves or {})}
+        arrays = {**coordinate_arrays(coordinates), "vectors": vectors, **encoded.arrays, **(curves or {})}
         if notes is not None and any(note is not None for note in notes):
             arrays |= metadata.encode(notes)
         return cls(arrays, objects=encoded.objects)
@@ -159,6 +160,14 @@ class Segment:
             }
             objects = [value for part in parts for value in part.ids.at(np.arange(len(part)))]
         return Segment(arrays | hash_table(hashes), dead if dead.any() else NO_DEAD, objects)
+
+
+def coordinate_arrays(coordinates: np.ndarray) -> dict[str, np.ndarray]:
+    """Coordinates along the axes as they are compared: first the heads, then the middles."""
+    return {
+        name: np.ascontiguousarray(part)
+        for name, part in (("heads", coordinates[:, :HEAD]), ("middles", coordinates[:, HEAD:]))
+    }
 
 
 def merge_from(segments: Sequence[Segment]) -> int:

@@ -18,7 +18,7 @@ from .approximate import Approximate, vectors_at
 from .axes import FEW, Axes
 from .folder import IndexFolder, State
 from .ids import checked_ids, id_hashes
-from .segment import Segment, merge_from
+from .segment import Segment, coordinate_arrays, merge_from
 
 _COMPACT_ROWS = 2**18  # of the segments that compaction makes
 _SAMPLE = 20_000  # rows that axes are computed from
@@ -153,7 +153,7 @@ class Store:
             known = self._approximate
             if known is None or known[0] != self._renumbered:
                 known = self._renumbered, Approximate(len(state.axes.centre))
-            known[1].follow(state.segments, state.axes.heads)
+            known[1].follow(state.segments, state.axes.coordinates)
             self._approximate = known
             return known[1]
 
@@ -224,7 +224,7 @@ def appended(
         some = [*_sample(segments, total), vectors[:: max(1, total // _SAMPLE)]]
         axes = Axes.fit(np.concatenate(some), total)
         segments = tuple(_turned(segment, axes) for segment in segments)
-    segments = (*segments, Segment.of(axes.heads(vectors), vectors, ids, notes, curves))
+    segments = (*segments, Segment.of(axes.coordinates(vectors), vectors, ids, notes, curves))
     start = 0 if outgrown and total <= _SAMPLE else merge_from(segments)
     if start < len(segments) - 1:
         segments = (*segments[:start], Segment.merged(segments[start:]))
@@ -239,7 +239,9 @@ def _sample(segments: Sequence[Segment], total: int) -> Iterator[np.ndarray]:
 
 def _turned(segment: Segment, axes: Axes) -> Segment:
     """The same rows with heads along other axes."""
-    return replace(segment, arrays={**segment.arrays, "heads": axes.heads(segment.arrays["vectors"])}, file=None)
+    return replace(
+        segment, arrays={**segment.arrays, **coordinate_arrays(axes.coordinates(segment.arrays["vectors"]))}, file=None
+    )
 
 
 def _without(state: State, rows: np.ndarray) -> State:

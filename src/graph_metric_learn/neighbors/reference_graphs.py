@@ -96,7 +96,7 @@ class ReferenceGraphs:
             return kneighbors(embedded, self.embedded, n_neighbors=k, device=device)
         queries = np.ascontiguousarray(embedded.values.numpy())
         assert self._state.axes is not None
-        found, rows = nearest(self._state.segments, self._state.axes.heads(queries), queries, k)
+        found, rows = nearest(self._state.segments, self._state.axes.coordinates(queries), queries, k)
         return found.astype(np.float32), rows
 
     def distances(self, embedded: Embedded, device: Any) -> np.ndarray:
