@@ -1,4 +1,5 @@
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -192,6 +193,14 @@ def test_one_writer_at_a_time(path):
     second.add(vectors_for(0, 1), ["second"])  # on what the first has written
     assert {"first", "second"} <= set(contents(Store.open(path)))
     second.close()
+
+
+def test_a_writer_that_is_forgotten_holds_up_nobody(path):
+    Store.open(path).add(vectors_for(0, 1), ["first"])
+    gc.collect()
+    Store.open(path).add(vectors_for(0, 1), ["second"])
+    gc.collect()
+    assert {"first", "second"} <= set(contents(Store.open(path)))
 
 
 def test_readers_see_changes_when_they_look_again(path):

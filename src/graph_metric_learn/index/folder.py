@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +57,7 @@ class IndexFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.manifest = Manifest(0, "", None, 0, 0, None, None, [])
-        self._lock: int | None = None
+        self._unlock: weakref.finalize | None = None
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class IndexFolder:
 
         Whether it was not the writer before: then others may have changed the index.
         """
-        if self._lock is not None:
+        if self._unlock is not None:
             return False
         try:
             import fcntl
@@ -143,15 +144,15 @@ class IndexFolder:
             raise ValueError(
                 f"{self.path} is being changed by another writer: an index has one at a time; close() it there"
             ) from None
-        self._lock = handle
+        self._unlock = weakref.finalize(self, os.close, handle)  # an index that is forgotten holds up nobody
         self.clean()
         return True
 
     def unlock(self) -> None:
         """Lets others write."""
-        if self._lock is not None:
-            os.close(self._lock)  # which releases the lock
-            self._lock = None
+        if self._unlock is not None:
+            self._unlock()  # closes the file, which releases the lock
+            self._unlock = None
 
     def clean(self) -> None:
         """Removes files that the manifest does not refer to."""

@@ -61,7 +61,7 @@ def _norm(head):
 
 @_inline
 def _cutoff(limit, norm):
-    """What the bound of a row is below, for certain, if its square is below the limit; norm: of the query's coordinates.
+    """What the bound of a row is below, for certain, if its square is below the limit; norm: of the query.
 
     A row within r of the query has coordinates whose norm is at most r more than the query's, and their rounding
     error is a share of that.
