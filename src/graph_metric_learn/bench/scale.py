@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..experiments.timing import seconds
-from ..index.folder import IndexFolder, create
+from ..index.folder import IndexFolder, create, sync
 from ..index.search import nearest
 from ..index.store import Store
 from ..report.plots import as_png
@@ -112,6 +112,7 @@ def _on_disk(report: Report, path: Path, queries: np.ndarray) -> None:
     store = Store.open(path)
     size = sum(file.stat().st_size for file in path.iterdir())
     report.target(f"open an index of {len(store):,}", opening, 1, at_most=True, unit="s")
+    report.numbers["sync"] = sorted(_replaced_file(path.parent) for _ in range(30))
     _changes(report, "on disk", store, queries)
     start = time.perf_counter()
     store.compact()
@@ -122,6 +123,16 @@ def _on_disk(report: Report, path: Path, queries: np.ndarray) -> None:
     report.numbers["disk"] = {
         "open": opening, "bytes_per_row": size / len(store), "compact": compacting, "one_query_mapped": one,
     }  # fmt: skip
+
+
+def _replaced_file(folder: Path) -> float:
+    """Seconds of what every change on disk needs at least: one small file, synced, put in place of another."""
+    start = time.perf_counter()
+    (folder / "new").write_bytes(b"0" * 1000)
+    sync(folder / "new")
+    (folder / "new").replace(folder / "old")
+    sync(folder)
+    return time.perf_counter() - start
 
 
 class _NoMetric:

@@ -15,7 +15,7 @@ _THREADED = 20_000  # rows from which threads are worth waking
 _FEW = 4  # queries up to which each is a scan of its own, shared by all threads
 _SORTED_FROM = 512  # neighbours from which all distances are computed and sorted
 _PIECE = 2**16  # rows between two looks at how well bounds work
-_MOST_REFINED = 0.12  # share of the rows that heads do not rule out from which inner products are faster
+_MOST_REFINED = 0.3  # share of the rows that heads do not rule out from which inner products are faster
 _PRODUCT_BYTES = 2**26  # of a block of inner products
 _QUERIES = 1024  # looked at together, at most
 
