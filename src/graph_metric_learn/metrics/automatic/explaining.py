@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def explain_pair(metric: GraphMetric, both: Graphs) -> Explanation:
     """The distance of two graphs, and each node's and edge's share of its square."""
     blocks, sizes = metric._blocks(both), metric.blocks_.sizes(both)
-    embedded = next(metric._embedded(both))
+    embedded = metric._embedded(both)
     vectors = metric._placed(embedded)
     vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
     gap = vectors[0].astype(np.float64) - vectors[1]

@@ -321,10 +321,8 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        ready = self.node_features(self.read(graphs))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, ready)
-            return self.rule_.curves(points, ready.sizes, masses, numpy=True)
+        parts = list(self.by_chunks(_curves, graphs))
+        return parts[0] if len(parts) == 1 else Curves.concatenate(parts)
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -392,3 +390,11 @@ class SGML(BaseGraphMetric):
         """Where `fit` trains."""
         large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
         return resolve_device(self.device, auto="cuda" if large else "cpu")
+
+
+def _curves(metric: SGML, given: Graphs) -> Curves:
+    """Graphs that were read, as curves."""
+    ready = metric.node_features(given)
+    with torch.no_grad():
+        points, masses = encode_measures(metric.module_, ready)
+        return metric.rule_.curves(points, ready.sizes, masses, numpy=True)
