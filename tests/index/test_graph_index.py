@@ -157,13 +157,15 @@ def test_update_and_remove(index):
 def test_a_stream_is_added_in_chunks(metric, monkeypatch):
     monkeypatch.setattr(graph_index, "_CHUNK", 10)
     sizes = []
-    read = FirstColumn.read
-    monkeypatch.setattr(FirstColumn, "read", lambda self, graphs: sizes.append(len(graphs)) or read(self, graphs))
+    transform = FirstColumn.transform
+    monkeypatch.setattr(FirstColumn, "transform", lambda self, some: sizes.append(len(some)) or transform(self, some))
     index = gml.GraphIndex(metric)
     index.add(iter(points(*range(25))), ids=(f"g{i}" for i in range(25)), metadata={"place": range(25)})
-    assert [size for size in sizes if size > 5][:2] == [10, 10]
+    assert sizes == [10, 10, 5]
     assert len(index) == 25
     assert index.metadata("g24") == [{"place": 24}]
+    with pytest.raises(ValueError, match="graph 12 "):
+        gml.GraphIndex(metric).add(iter([*points(*range(12)), (np.zeros((0, 0)), np.zeros((0, 1)))]))
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------

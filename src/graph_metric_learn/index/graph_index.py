@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.validation import whole_number
 from ..graphs import Graphs
+from ..graphs.stream import is_stream, read_chunks
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..persistence.models import load_model
 from ..transport import Curves, curve_vectors
@@ -24,7 +25,7 @@ from .metadata import checked_metadata
 from .search import nearest, within_radius
 from .store import Store, ids_at, known_rows, notes_at, rows_of
 
-_CHUNK = 2000  # graphs of a stream that are embedded and added at a time
+_CHUNK = 4000  # graphs of a stream that are embedded, by several workers if there are, and added at a time
 _CELLS = 16  # of the vectors of curves, where the metric does not say
 
 
@@ -102,9 +103,9 @@ class GraphIndex:
 
         Parameters
         ----------
-        graphs : list of graphs, or an iterator
-            See :func:`as_graphs`. A list is added as a whole or not at all; an iterator is read 2000 graphs at a time,
-            each chunk a change of its own.
+        graphs : list of graphs, or any iterable of graphs or batches
+            See :func:`as_graphs`. A list is added as a whole or not at all; a generator or `DataLoader` is read 4000
+            graphs at a time, each chunk a change of its own.
         ids : sequence, optional
             One id per graph: whole numbers and strings; in memory any hashable object. By default the names of the
             graphs if all have one and they differ, else running numbers. An id that is in the index already is an
@@ -112,12 +113,12 @@ class GraphIndex:
         metadata : sequence or dict of columns, optional
             What is to be returned with each graph: class, name, number, or a dictionary of such; anything JSON holds.
         """
-        if not isinstance(graphs, Iterator):
+        if not is_stream(graphs):
             self._add(graphs, ids, metadata)
             return self
         ids = None if ids is None else iter(ids)
         metadata = None if metadata is None else iter(_rows_of_columns(metadata))
-        while chunk := list(islice(graphs, _CHUNK)):
+        for chunk in read_chunks(graphs, self.metric.read, _CHUNK):
             own = None if ids is None else list(islice(ids, len(chunk)))
             notes = None if metadata is None else list(islice(metadata, len(chunk)))
             self._add(chunk, own, notes)
