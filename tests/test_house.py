@@ -22,12 +22,13 @@ MAY_USE = {
     "persistence": {"_core", "transport"},
     "datasets": {"_core", "graphs"},
     "metrics": _INNER,
-    "neighbors": {*_INNER, "metrics"},
+    "index": {*_INNER, "metrics"},
+    "neighbors": {*_INNER, "metrics", "index"},
     "baselines": {"_core", "graphs", "features", "transport", "objectives"},
-    "report": {*_INNER, "metrics", "neighbors", "datasets"},
-    "experiments": {*_INNER, "metrics", "neighbors", "datasets", "baselines", "report"},
-    "bench": {*_INNER, "metrics", "neighbors", "datasets", "baselines", "report", "experiments"},
-    "cli": {*_INNER, "metrics", "neighbors", "datasets", "baselines", "report", "experiments", "bench"},
+    "report": {*_INNER, "metrics", "index", "neighbors", "datasets"},
+    "experiments": {*_INNER, "metrics", "index", "neighbors", "datasets", "baselines", "report"},
+    "bench": {*_INNER, "metrics", "index", "neighbors", "datasets", "baselines", "report", "experiments"},
+    "cli": {*_INNER, "metrics", "index", "neighbors", "datasets", "baselines", "report", "experiments", "bench"},
 }
 # An old public name, `graphs.NodeFeatures`, that is looked up when somebody asks for it.
 EXCEPTIONS = {("graphs/__init__.py", "features")}

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "GraphClassifier": "neighbors",
+    "GraphIndex": "index",
     "GraphKMeans": "neighbors",
     "GraphKNNClassifier": "neighbors",
     "GraphKNNRegressor": "neighbors",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from .features import NodeFeatures
     from .graphs import as_graphs, skip_bad
     from .graphs.sources.smiles import from_smiles
+    from .index import GraphIndex
     from .metrics.automatic import GraphMetric
     from .metrics.sgml import SGML
     from .metrics.sgml.encoders import SGCN
@@ -91,6 +93,7 @@ __all__ = [
     "SGML",
     "Curves",
     "GraphClassifier",
+    "GraphIndex",
     "GraphKMeans",
     "GraphKNNClassifier",
     "GraphKNNRegressor",

@@ -16,6 +16,8 @@ COMMANDS = {
     "fit": "learn a metric and a predictor of classes or numbers from graphs, and save them",
     "predict": "predict classes or numbers of graphs with a saved model, to CSV or JSON",
     "info": "say what a saved model is: its settings, what was chosen, its size",
+    "index": "write an index of many graphs by a saved model, or add graphs to one",
+    "neighbors": "the nearest graphs in an index, or among a model's reference graphs, to CSV or JSON",
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
