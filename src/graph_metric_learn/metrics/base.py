@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 
 from .._core.registry import Registry
 from ..graphs import Columns, Graphs, as_graphs
@@ -81,6 +84,11 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance."""
 
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
+        """The same for many pairs of graphs, given by their numbers [P, 2], one after the other."""
+        listed = getattr(graphs, "graphs", graphs)
+        return (self.explain(listed[i], listed[j]) for i, j in pairs)
+
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
@@ -142,6 +150,15 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
             for row in found:  # row by row: a matrix on disk need not fit into memory
                 row[row < (self.rounding**2 if squared else self.rounding)] = 0.0
         return found
+
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: the options, as scikit-learn lists them, and what was chosen and learned."""
+        html = super()._repr_html_inner()
+        try:
+            report = str(getattr(self, "report_", ""))
+        except NotFittedError:
+            report = ""
+        return f"{html}<p>{escape(report)}</p>" if report else html
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes the metric to a folder: JSON and safetensors, no pickle."""

@@ -28,7 +28,7 @@ from .balance import balance
 from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
-from .explaining import explain_pair
+from .explaining import explain_pairs
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
@@ -329,14 +329,15 @@ class GraphMetric(BaseGraphMetric):
         return np.concatenate(found)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
+        """What each term, block, node and edge adds to the squared distance, and which nodes are compared.
 
-        Shares add up to 1, and may be negative: of a node that makes the two graphs more alike. What a term adds to the
-        squared distance is a product of the difference of its vectors with a gradient; learned scores are not linear,
-        and their gradient is averaged along the line between the two graphs.
+        Shares add up to 1, and may be negative. Gradients of learned scores are averaged along the line between both.
         """
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
+
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "terms_")
-        return explain_pair(self, self._as_fitted(self.read([graph, other])))
+        return explain_pairs(self, self._as_fitted(self.read(graphs)), pairs)
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         if self.learned_ is None or not getattr(self, "_folds", None):
@@ -377,8 +378,7 @@ class GraphMetric(BaseGraphMetric):
         learned = [] if self.learned_ is None else [part.term for part in self.learned_.machine.parts]
         return {term.key: term for term in [*self.terms_, *learned]}
 
-    def _as_fitted(self, given: Graphs) -> Graphs:
-        """Graphs whose labels and edges are read as those in `fit`."""
+    def _as_fitted(self, given: Graphs) -> Graphs:  # labels and edges as in `fit`
         return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
     def _blocks(self, given: Graphs) -> dict[str, Any]:

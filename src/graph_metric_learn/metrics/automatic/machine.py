@@ -66,12 +66,13 @@ class Part:
         if self.form == "linear":
             return (references.T @ weights - self.centre * weights.sum()) * (2.0 / self.scale)
         places, shares = np.polynomial.legendre.leggauss(_N_STEPS)
-        total = np.zeros(len(first))
-        norms = squared_norms(references)
-        for place, share in zip((places + 1) / 2, shares / 2, strict=True):
-            at = second + place * (first - second)
-            near = weights * np.exp(-(norms - 2 * (references @ at) + at @ at) / self.scale)
-            total += share * (references.T @ near - near.sum() * at)
+        places, shares = (places + 1)[:, None] / 2, shares / 2
+        norms, gap = squared_norms(references), first - second
+        to_first, to_second = (norms - 2 * (references @ end) + end @ end for end in (first, second))
+        squares = places * to_first + (1 - places) * to_second - places * (1 - places) * (gap @ gap)  # [steps, M]
+        near = weights * np.exp(-squares / self.scale)
+        sums = near.sum(1)
+        total = references.T @ (shares @ near) - (shares @ sums) * second - (shares @ (sums * places[:, 0])) * gap
         return total * (2.0 / self.scale)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -332,12 +333,17 @@ class SGML(BaseGraphMetric):
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are matched, and each node's share of their distance."""
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
+
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        both = self.node_features(self.read([graph, other]))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, both)
-        weights = None if masses is None else masses.cpu().numpy()
-        return explain_pair(points.cpu().numpy(), both, self.rule_, weights)
+        given = self.node_features(self.read(graphs))
+        for pair in pairs:
+            both = given[list(pair)]
+            with torch.no_grad():
+                points, masses = encode_measures(self.module_, both)
+            weights = None if masses is None else masses.cpu().numpy()
+            yield explain_pair(points.cpu().numpy(), both, self.rule_, weights)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
