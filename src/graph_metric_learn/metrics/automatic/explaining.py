@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.ragged import concatenated_ranges, offsets
+from ...embeddings.base import Embedding, attribute_slots
 from ...features.edge_cloud import cloud_edges, edge_rows
 from ...graphs import Graphs
 from ...objectives import Classes, Numbers
@@ -49,6 +50,7 @@ class _Described:
     vectors: Any
     scores: np.ndarray | None
     edge_ends: list[np.ndarray] | None
+    slots: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)  # shares of slots, by term and graph
 
     @classmethod
     def of(cls, metric: GraphMetric, graphs: Graphs) -> _Described:
@@ -94,7 +96,7 @@ class _Pair:
         terms = self.metric.used_terms()
         by_block: dict[str, float] = {}
         for key, gradient in gradients.items():
-            for name, value in block_sums(terms[key], self.blocks, self.first(terms[key]), gradient).items():
+            for name, value in self.block_sums(terms[key], gradient).items():
                 by_block[name] = by_block.get(name, 0.0) + value
         shares = self.by_cloud([(terms[key], gradient) for key, gradient in gradients.items()], 1.0 / whole)
         edges: dict[str, Any] = {}
@@ -120,11 +122,52 @@ class _Pair:
         one, two = self.embedded[term.key] @ gradient
         return float(one - two)
 
+    def slots(self, term: Term) -> list[np.ndarray] | None:
+        """Shares of the slots of an embedding that both graphs fill; None for those that are not made of slots."""
+        if type(term.embedding).attribute is not Embedding.attribute or type(term.embedding).plan is not Embedding.plan:
+            return None
+        kept, points = self.described.slots, None
+        for number, rows in zip(self.numbers, (slice(self.first(term)), slice(self.first(term), None)), strict=True):
+            if (term.key, number) not in kept:
+                points = term.points(self.blocks) if points is None else points
+                kept[term.key, number] = term.embedding.shares(points[rows])
+        return [kept[term.key, number] for number in self.numbers]
+
+    def attribute(self, term: Term, gradient: np.ndarray) -> Adds:
+        """What each point adds to ⟨gradient, difference of the two embedded vectors⟩."""
+        slots, first = self.slots(term), self.first(term)
+        if slots is None or term.column_weights is not None:
+            return term.attribute(self.blocks, first, gradient)
+        points = term.points(self.blocks)
+        return attribute_slots(points[:first], points[first:], slots[0], slots[1], gradient)
+
+    def block_sums(self, term: Term, gradient: np.ndarray) -> dict[str, float]:
+        """What each block of a term adds to ⟨gradient, difference of the two embedded vectors⟩."""
+        whole, first, blocks = self.product(term, gradient), self.first(term), self.blocks
+        if len(term.names) == 1:
+            return {term.names[0]: whole}
+        slots = self.slots(term)
+        if slots is None:
+            alone = [
+                float(term.embedding.attribute(blocks[name][:first], blocks[name][first:], gradient)[0].sum())
+                for name in term.names
+            ]
+            rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, together
+            return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
+        joined = np.concatenate([blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
+        means = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
+        gradient = gradient.reshape(len(means), -1)
+        if term.column_weights is not None:
+            gradient = gradient * np.sqrt(term.column_weights)
+        columns = (means * (gradient if term.basis is None else gradient @ term.basis.T)).sum(0)
+        cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
+        return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
+
     def by_cloud(self, gradients: Sequence[tuple[Term, np.ndarray]], factor: float) -> dict[str, Adds]:
         """What the points of each cloud, of both graphs, add to the products with these gradients, over all terms."""
         total = {cloud: (np.zeros(counts[0]), np.zeros(counts[1])) for cloud, counts in self.sizes.items()}
         for term, gradient in gradients:
-            adds = term.attribute(self.blocks, self.first(term), gradient)
+            adds = self.attribute(term, gradient)
             one, two = total[term.cloud]
             total[term.cloud] = (one + factor * adds[0], two + factor * adds[1])
         return total
@@ -134,7 +177,9 @@ class _Pair:
         terms = [term for term in self.metric.terms_ if term.cloud == "nodes"]
         plan = np.zeros(tuple(self.sizes["nodes"]))
         for term in terms:
-            plan += term.plan(self.blocks, self.first(term)) / len(terms)
+            slots = self.slots(term)
+            own = term.plan(self.blocks, self.first(term)) if slots is None else slots[0].T @ slots[1] / len(slots[0])
+            plan += own / len(terms)
         return plan if terms else np.full(plan.shape, 1.0 / plan.size)
 
     def evidence(self) -> Evidence | None:
@@ -166,30 +211,6 @@ class _Pair:
             towards, against, isinstance(objective, Numbers), change, adds["nodes"][0], -adds["nodes"][1],
             None if edges is None else edges[0], None if edges is None else -edges[1],
         )  # fmt: skip
-
-
-def block_sums(term: Term, blocks: dict[str, Any], first: int, gradient: np.ndarray) -> dict[str, float]:
-    """What each block of a term adds to ⟨gradient, difference of the two embedded vectors⟩."""
-    whole = float(term.attribute(blocks, first, gradient)[0].sum())
-    if len(term.names) == 1:
-        return {term.names[0]: whole}
-    if term.embedding.takes_columns:
-        alone = [
-            float(term.embedding.attribute(blocks[name][:first], blocks[name][first:], gradient)[0].sum())
-            for name in term.names
-        ]
-        rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, together
-        return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
-    joined = np.concatenate([blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
-    points = joined if term.basis is None else joined @ term.basis
-    left, right = term.embedding.shares(points[:first]), term.embedding.shares(points[first:])
-    means = (left @ joined[:first] - right @ joined[first:]) / np.sqrt(len(left))
-    gradient = gradient.reshape(len(left), -1)
-    if term.column_weights is not None:
-        gradient = gradient * np.sqrt(term.column_weights)
-    columns = (means * (gradient if term.basis is None else gradient @ term.basis.T)).sum(0)
-    cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
-    return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
 
 
 def _largest_first(adds: dict[str, float], whole: float) -> dict[str, float]:
