@@ -25,6 +25,7 @@ _HOME = {
     "SGCN": "metrics.sgml.encoders",
     "SGML": "metrics.sgml",
     "as_graphs": "graphs",
+    "explore": "report.explorer",
     "fit_many": "metrics.sgml.fit_many",
     "from_smiles": "graphs.sources.smiles",
     "load": "neighbors",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         NearestClassMean,
         load,
     )
+    from .report.explorer import explore
     from .transport import (
         Curves,
         Vectors,
@@ -104,6 +106,7 @@ __all__ = [
     "baselines",
     "curve_vectors",
     "datasets",
+    "explore",
     "fit_many",
     "from_smiles",
     "graphs",

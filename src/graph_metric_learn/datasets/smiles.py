@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
+from .preview import dataset_html
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
@@ -59,6 +60,9 @@ class MoleculeDataset:
         nodes = np.mean([graph.num_nodes for graph in self.graphs])
         edges = np.mean([graph.num_edges / 2 for graph in self.graphs])
         return f"MoleculeDataset({self.name}: {', '.join(parts)}, on average {nodes:.1f} atoms and {edges:.1f} bonds)"
+
+    def _repr_html_(self) -> str:
+        return dataset_html(repr(self), self.graphs, self.y, self.names)
 
 
 def load_smiles(

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+_STRETCH = 2.5  # how much more the shorter side of a map is enlarged than the longer one, at most
+
 
 def tsne_layout(distances: np.ndarray, seed: int = 0) -> np.ndarray:
     """Places in the plane [N, 2] by t-SNE of distances [N, N].
@@ -55,4 +57,5 @@ def map_layout(vectors: Any, seed: int = 0) -> np.ndarray:
         with threadpool_limits(1):  # its threads synchronise at every step: on a busy computer, 20 times slower
             start = tsne.fit_transform(np.ascontiguousarray(vectors, dtype=np.float32))
     low, high = start.min(0), start.max(0)
-    return (start - (low + high) / 2) / max(float((high - low).max()), 1e-12) + 0.5
+    extent = np.maximum(high - low, max(float((high - low).max()), 1e-12) / _STRETCH)
+    return (start - (low + high) / 2) / extent + 0.5

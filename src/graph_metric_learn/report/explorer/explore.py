@@ -61,6 +61,7 @@ class Exploration:
                 "predicted": _listed(targets.predicted),
                 "how": _listed(targets.how),
                 "words": targets.words,
+                "honest": targets.honest,
                 "known": None if targets.known is None else targets.known.astype(int).tolist(),
             },
             "drawings": pack_drawings(self.looks, self.most_edges),
@@ -101,7 +102,7 @@ def explore(
         Of a predictor (k-NN, ridge, …), predictions are shown too. No graph is predicted from itself: those that the
         model was fitted to are held out or left out, and the page says which.
     graphs : list of graphs
-        See :func:`as_graphs`; the map, and the neighbours, are among these. Of more than 5000, 5000 are drawn at random.
+        See :func:`as_graphs`; neighbours are among these. Of more than 5000, 5000 are drawn at random.
     y : array [N], optional
         Classes or numbers; from the graphs when None. Entries may be missing (None, NaN).
     names : list of str, optional

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from ...graphs.depiction import Depiction
 from ...metrics.explanation import Explanation
 
 MOST_TERMS = 6  # of an explanation, the others together
-_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_MOST_ASSIGNED = 200  # nodes up to which matches are made one to one
+_UNSAFE = ("<", ">", "&", "\u2028", "\u2029")
 
 
 def safe_json(value: Any) -> str:
@@ -28,7 +30,9 @@ def safe_json(value: Any) -> str:
     '"\\\\u003c/script\\\\u003e\\\\u003cb\\\\u003e\\\\u0026"'
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(str.maketrans(_UNSAFE))
+    for letter in _UNSAFE:
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
 
 
 def packed(array: np.ndarray, kind: str) -> str:
@@ -129,7 +133,7 @@ def pack_explanation(
     shares = [explanation.source_share, explanation.target_share, *(edges if explanation.edge_ends is not None else [])]
     found = [struct.pack("<fB", explanation.distance, explanation.edge_ends is not None), _signed(shares)]
     for plan in (explanation.plan, explanation.plan.T):
-        best = plan.argmax(1)
+        best = _partners(plan)
         mass = plan[np.arange(len(plan)), best] * len(plan)  # of what the node has
         found += [best.astype("<u2").tobytes(), np.rint(255 * np.clip(mass, 0, 1)).astype(np.uint8).tobytes()]
     listed = list((explanation.term_share or {}).items())
@@ -141,6 +145,16 @@ def pack_explanation(
         found.append(struct.pack("<Hf", terms.setdefault(name, len(terms)), share))
     found.append(_evidence(explanation, classes))
     return b"".join(found)
+
+
+def _partners(plan: np.ndarray) -> np.ndarray:
+    """Whom each node is shown as matched with [n]: one to one as far as it goes, the others by their heaviest match."""
+    best = plan.argmax(1)
+    if max(plan.shape) <= _MOST_ASSIGNED:
+        rows, columns = linear_sum_assignment(-plan)
+        there = plan[rows, columns] > 0
+        best[rows[there]] = columns[there]
+    return best
 
 
 def _by_edge(shares: dict[tuple[int, int], float], look: Depiction, most_edges: int) -> np.ndarray:

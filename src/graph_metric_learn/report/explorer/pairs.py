@@ -63,7 +63,7 @@ def choose_pairs(near: Near, targets: Targets, costs: np.ndarray, budget: int, m
     """Pairs to explain, most wanted first, until their bytes or their number reach a limit; then in order of graphs.
 
     First come graphs that are predicted wrongly, each with the nearest of its own and of another class; then all graphs
-    with their nearest neighbour, with their second, and so on; then all with the nearest of their own and other classes.
+    with their nearest neighbour, with their second, and so on; then all with the nearest of both classes.
 
     Parameters
     ----------

@@ -36,6 +36,8 @@ class Targets:
     how : ndarray [N]
         Which sentence of `words` says where the prediction of a graph comes from; −1 where there is none.
     words : list of str
+    honest : list of bool
+        For each sentence, whether the target of the graph was unknown to what predicted it.
     known : ndarray [N] of bool or None
         Whether the model was fitted to the graph, where that can be told.
     """
@@ -46,6 +48,7 @@ class Targets:
     predicted: np.ndarray | None = None
     how: np.ndarray | None = None
     words: list[str] = field(default_factory=list)
+    honest: list[bool] = field(default_factory=list)
     known: np.ndarray | None = None
 
     @property
@@ -82,10 +85,11 @@ def read_targets(model: Any, given: Graphs, embedded: Embedded, y: Any) -> Targe
     if head is not None:
         predicted, how, words, known = _by_head(head, given, embedded)
         found.words, found.how, found.known = words, how, known
+        found.honest = [True, True, False][: len(words)]
     else:
         assert truth is not None
         predicted, how, words = _left_out_of_all(model, embedded, truth, kind)
-        found.words, found.how = words, how
+        found.words, found.how, found.honest = words, how, [False]
     if kind == "numbers":
         found.values = truth
         found.predicted = np.where(how >= 0, predicted.astype(float), np.nan)
@@ -123,11 +127,10 @@ def _by_head(
         everyone = np.asarray(head.predict(given))  # type: ignore[attr-defined]
         words = ["the number of its cluster"]
         return everyone, np.zeros(len(given), dtype=int), words, np.ones(len(given), dtype=bool)
-    nearest, reference = kneighbors(
-        embedded, head.embedded_, n_neighbors=1, device=metric.place(embedded), progress=False
-    )
+    device = metric.place(embedded)
+    nearest, reference = kneighbors(embedded, head.embedded_, n_neighbors=1, device=device, progress=False)
     some = np.arange(min(200, len(head.embedded_)))
-    typical = float(np.mean(pairwise_distances(head.embedded_[some], device=metric.place(embedded), progress=False)))
+    typical = float(np.mean(pairwise_distances(head.embedded_[some], device=device, progress=False)))
     known = nearest[:, 0] <= max(_SAME * typical, metric.rounding)
     k = int(getattr(getattr(head, "head_", head), "n_neighbors_", _N_NEIGHBORS))
     predicted = np.empty(len(given), dtype=object if head.y_.dtype.kind in "US" else head.y_.dtype)
@@ -151,7 +154,7 @@ def _by_head(
     left = np.flatnonzero(how < 0)
     for start in range(0, len(left), _ROWS):
         rows = left[start : start + _ROWS]
-        distances = pairwise_distances(embedded[rows], head.embedded_, device=metric.place(embedded), progress=False)
+        distances = pairwise_distances(embedded[rows], head.embedded_, device=device, progress=False)
         distances[distances <= max(_SAME * typical, metric.rounding)] = np.inf
         predicted[rows], how[rows] = vote(distances, target, k, head.task), 2
     return predicted, how, words, known

@@ -92,6 +92,7 @@ function graphButton(i, { distance, why, pressed, click }) {
   const line = element('span', { class: 'small' });
   if (values) line.append(chip(data, values[i]));
   if (data.isWrong(i)) line.append(element('span', { class: 'wrong', text: ` predicted ${data.inWords(predicted[i])}` }));
+  if (data.error(i) !== null && distance === undefined) line.append(` predicted ${shortNumber(predicted[i])}`);
   if (why) line.append(element('span', { text: `${values ? ' · ' : ''}${why}` }));
   const text = element('span', {}, element('span', { class: 'name', text: data.names[i] }), line);
   const options = { type: 'button', 'data-id': i, on: { click } };
@@ -302,14 +303,16 @@ at('about-button').addEventListener('click', () => {
 });
 
 function facts() {
-  const { kind, classes, values, predicted } = data.target, parts = [`${data.count.toLocaleString('en')} graphs`];
+  const { kind, classes, values, predicted, how, honest } = data.target, parts = [`${data.count.toLocaleString('en')} graphs`];
   if (kind === 'classes') parts.push(`${classes.length} classes`);
-  const known = Array.from(data.x, (_, i) => i).filter((i) => values && predicted && values[i] !== null && predicted[i] !== null && (kind === 'numbers' || (values[i] >= 0 && predicted[i] >= 0)));
+  const everyone = Array.from(data.x, (_, i) => i).filter((i) => values && predicted && values[i] !== null && predicted[i] !== null && (kind === 'numbers' || (values[i] >= 0 && predicted[i] >= 0)));
+  const fair = everyone.filter((i) => honest[how[i]]), known = fair.length ? fair : everyone;
+  const which = !fair.length ? ', but the metric has seen them' : fair.length < everyone.length ? `, of ${fair.length} it has not learned from` : '';
   if (kind === 'classes' && known.length) {
     const wrong = known.filter((i) => data.isWrong(i)).length;
-    parts.push(`${wrong} predicted wrongly (${percent(wrong / known.length)})`);
+    parts.push(`${wrong} predicted wrongly (${percent(wrong / known.length)}${which})`);
   } else if (kind === 'numbers' && known.length) {
-    parts.push(`mean error of predictions ${shortNumber(known.reduce((sum, i) => sum + data.error(i), 0) / known.length)}`);
+    parts.push(`mean error of predictions ${shortNumber(known.reduce((sum, i) => sum + data.error(i), 0) / known.length)}${which}`);
   }
   at('facts').textContent = parts.join(' · ');
 }

@@ -130,8 +130,11 @@ function drawGraph(graph, { alt, shades, edgeShades, rings, onNode, small = fals
       const fill = shades ? css(diverging(shades[n])) : graph.fewLabels ? classColour(node.labelCode) : 'var(--ink)';
       svg.append(shape('circle', { cx, cy, r: shades ? Math.max(r, radius * 0.8) : r, fill, stroke: 'var(--ink)', 'stroke-width': shades ? 0.3 : 0.15 }));
     } else if (node.symbol) {
-      const size = Math.max(2.6, Math.min(8, 0.52 * unit));
-      svg.append(shape('text', { x: cx, y: cy, 'font-size': size, 'font-weight': 600, class: 'written', 'stroke-width': size * 0.35 }, node.symbol));
+      const size = Math.max(2.6, Math.min(8, 0.52 * unit)), shaded = shades && Math.abs(shades[n]) > 0.01;
+      const rgb = shaded ? diverging(shades[n]) : null;
+      if (shaded) svg.append(shape('circle', { cx, cy, r: halo, fill: css(rgb) }));
+      const style = shaded ? { fill: inkOn(rgb) } : { class: 'written', 'stroke-width': size * 0.35 };
+      svg.append(shape('text', { x: cx, y: cy, 'font-size': size, 'font-weight': 600, ...style }, node.symbol));
     }
     if (rings && rings.has(n)) {
       const ring = rings.get(n), r = (graph.atoms ? halo : radius) + 0.9;

@@ -46,17 +46,18 @@ class MapView {
     this.draw();
   }
 
-  get unit() { return this.scale * Math.max(60, Math.min(this.width, this.height) - 70) }
+  // Pixels from one side of the map to the other.
+  get unitX() { return this.scale * Math.max(60, this.width - 80) }
+  get unitY() { return this.scale * Math.max(60, this.height - 110) }
   toScreen(i) {
-    return [this.width / 2 + (this.data.x[i] - this.centreX) * this.unit, this.height / 2 + (this.data.y[i] - this.centreY) * this.unit];
+    return [this.width / 2 + (this.data.x[i] - this.centreX) * this.unitX, this.height / 2 - 12 + (this.data.y[i] - this.centreY) * this.unitY];
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
-    const before = this.unit;
+    const before = [this.unitX, this.unitY];
     this.scale = Math.max(0.5, Math.min(200, this.scale * factor));
-    const gain = 1 / before - 1 / this.unit;
-    this.centreX += (x - this.width / 2) * gain;
-    this.centreY += (y - this.height / 2) * gain;
+    this.centreX += (x - this.width / 2) * (1 / before[0] - 1 / this.unitX);
+    this.centreY += (y - this.height / 2 + 12) * (1 / before[1] - 1 / this.unitY);
     this.draw();
   }
 
@@ -102,8 +103,8 @@ class MapView {
     } else {
       this.moved += Math.abs(x - oldX) + Math.abs(y - oldY);
       if (this.moved > 4) {
-        this.centreX -= (x - oldX) / this.unit;
-        this.centreY -= (y - oldY) / this.unit;
+        this.centreX -= (x - oldX) / this.unitX;
+        this.centreY -= (y - oldY) / this.unitY;
         this.draw();
       }
     }
@@ -158,7 +159,7 @@ class MapView {
       const [x, y] = this.toScreen(i);
       if (x > -30 && y > -30 && x < this.width + 30 && y < this.height + 30) inSight.push(i);
     }
-    const asGraphs = inSight.length <= FEW && this.unit > 900;
+    const asGraphs = inSight.length <= FEW && this.scale > 1.3;
     const radius = Math.max(2.2, Math.min(7, 2.2 + 26 / Math.sqrt(data.count) + Math.log2(this.scale)));
     context.lineWidth = 0.8;
     for (const lit of [0, 1]) {
