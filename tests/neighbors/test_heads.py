@@ -35,7 +35,7 @@ def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data,
     assert model.head_.embedded_ is model.embedded_
     scores = model.chosen_["scores"]
     assert list(scores) == ["knn", "ridge", "svc"]
-    assert scores[model.chosen_["head"]] == max(scores.values())
+    assert scores[model.chosen_["head"]] >= max(scores.values()) - 0.05
     assert type(model.head_) is model.heads[model.chosen_["head"]]
     assert model.head_.chosen_ == model.chosen_["settings"]
     np.testing.assert_array_equal(model.predict(test), model.head_.predict(test))
@@ -44,18 +44,24 @@ def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data,
     assert model.classes_.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("best", ["knn", "ridge", "svc"])
-def test_scores_decide_and_the_first_of_equals_wins(best, monkeypatch):
-    for name, kind in gml.GraphClassifier.heads.items():
-        real = kind._choose
-        score = 0.9 if name == best else 0.8
-        monkeypatch.setattr(kind, "_choose", lambda self, g, r=real, s=score: r(self, g) | {"held_out_score": s})
+@pytest.mark.parametrize(
+    ("scores", "chosen"),
+    [
+        ((0.9, 0.8, 0.8), "knn"),
+        ((0.8, 0.8, 0.9), "svc"),
+        ((0.8, 0.9, 0.8), "ridge"),
+        ((0.7, 0.7, 0.7), "ridge"),
+        ((0.85, 0.81, 0.8), "ridge"),  # within half a standard error, 0.05
+        ((0.9, 0.2, 0.9), "knn"),
+    ],
+)
+def test_scores_decide_and_ridge_where_it_is_nearly_as_good(scores, chosen, monkeypatch):
+    for kind, score in zip(gml.GraphClassifier.heads.values(), scores, strict=True):
+        found = {"held_out_score": score, "held_out_error": 0.1}
+        monkeypatch.setattr(kind, "_choose", lambda self, g, r=kind._choose, f=found: r(self, g) | f)
     model = gml.GraphClassifier(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9)
-    assert model.chosen_["head"] == best
-    assert model.chosen_["scores"] == {**dict.fromkeys(["knn", "ridge", "svc"], 0.8), best: 0.9}
-    for kind in gml.GraphClassifier.heads.values():
-        monkeypatch.setattr(kind, "_choose", lambda self, g, r=kind._choose: r(self, g) | {"held_out_score": 0.7})
-    assert gml.GraphClassifier(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9).chosen_["head"] == "knn"
+    assert model.chosen_["head"] == chosen
+    assert model.chosen_["scores"] == dict(zip(gml.GraphClassifier.heads, scores, strict=True))
 
 
 def test_a_task_for_ridge_and_one_for_neighbours(rng):

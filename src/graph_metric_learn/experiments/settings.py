@@ -126,6 +126,8 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
 # Variants of GraphMetric: as it is, without learning, the best candidate alone, and one embedding alone.
 GRAPHMETRIC_VARIANTS: dict[str, dict[str, Any]] = {
     "graphmetric": {},
+    "graphmetric-512": {"n_components": 512},
+    "graphmetric-128": {"n_components": 128},
     "graphmetric-unlearned": {"learn": False},
     "graphmetric-single": {"learn": False, "n_steps": 1},
     "graphmetric-mean": {"learn": False, "embedding": "mean"},
@@ -194,6 +196,7 @@ TITLES = {
     "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
     "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
     "graphmetric-axes": "GraphMetric, projected transport only",
+    "graphmetric-512": "GraphMetric, up to 512 coordinates", "graphmetric-128": "GraphMetric, 128 coordinates",
     "knn": "k-NN", "1-nn": "1-NN", "knn-loo": "k-NN, k by leave-one-out",
     "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "own": "",
     "head-auto": "head chosen by itself", "head-knn": "its k-NN", "head-ridge": "its ridge", "head-svc": "its SVM",

@@ -54,7 +54,9 @@ class _Ridge(MetricPredictor):
             penalty = min(errors, key=lambda key: errors[key])
             chosen, held = {"own": False, "scale": scale, "penalty": penalty}, tried[penalty]
         rows, found = (np.concatenate(part) for part in zip(*held, strict=True))
-        chosen["held_out_score"] = float(objective.output_scores(found, target[rows]).mean())
+        scores = objective.output_scores(found, target[rows])
+        chosen["held_out_score"] = float(scores.mean())
+        chosen["held_out_error"] = float(scores.std() / np.sqrt(len(scores)))
         return chosen | self._calibrated(found, target[rows])
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def graphs():
     return element_graphs()
 
 
-@pytest.fixture(scope="module", params=["auto", 6])
+@pytest.fixture(scope="module", params=[512, 6])
 def learned(request, graphs):
     """A metric with learned scores, in many coordinates and in few."""
     metric = gml.GraphMetric(**TREES, n_components=request.param).fit(graphs[0][:50], graphs[1][:50])

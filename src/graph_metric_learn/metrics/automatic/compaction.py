@@ -59,10 +59,17 @@ class Projection:
         assert kept is not None
         return kept.shape[1]
 
-    def apply(self, vectors: Any) -> np.ndarray:
-        """Coordinates [N, r], float32."""
+    def first(self, width: int) -> Projection:
+        """The `width` directions of largest variance, or all if there are fewer."""
         if self.directions is not None:
-            return (vectors @ self.directions).astype(np.float32)
+            return Projection(np.ascontiguousarray(self.directions[:, :width]))
+        assert self.coefficients is not None
+        return Projection(None, self.landmarks, np.ascontiguousarray(self.coefficients[:, :width]))
+
+    def apply(self, vectors: Any) -> np.ndarray:
+        """Coordinates [N, r], float32; computed in float64, so that they do not depend on how many rows there are."""
+        if self.directions is not None:
+            return (vectors.astype(np.float64) @ self.directions.astype(np.float64)).astype(np.float32)
         return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
 
     def pull(self, gradient: np.ndarray) -> np.ndarray:

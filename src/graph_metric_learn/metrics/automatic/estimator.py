@@ -38,10 +38,10 @@ from .screening import screen
 from .selection import Choice, select_terms
 from .state import fitted_state, restore_state
 from .terms import Term
+from .width import MOST, Coordinates, Width, choose_width, most_coordinates
 
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
 _LEARNED_FROM = 5000  # graphs that the machine is fitted to, at most
-_WIDTH = 512  # coordinates of the distance with n_components="auto", at most
 _CHUNK = 2000  # graphs that are embedded at once
 
 
@@ -85,8 +85,9 @@ class GraphMetric(BaseGraphMetric):
     directed : {"auto", True, False}
         Whether edges have directions, see :func:`as_graphs`; new graphs are read as those in `fit`.
     n_components : "auto", int or None
-        How many coordinates the vectors have: at most 512 or as many as asked for, learned scores and principal
-        coordinates of the rest; None keeps all of them, as a sparse array where trees were chosen.
+        How many coordinates the vectors have, at most: learned scores and principal coordinates of the rest. "auto"
+        is the fewest, up to 512, with which neighbours of graphs held out score at most half a point lower; None keeps
+        everything, as a sparse array where trees were chosen.
     estimate : bool
         Whether `fit` also measures how well neighbours predict new graphs, by five folds in which everything is chosen
         anew: takes about five times as long.
@@ -99,6 +100,8 @@ class GraphMetric(BaseGraphMetric):
         Scores of all candidates, and the path to the chosen sum.
     learned_ : Learned or None
         The fitted regression, and what was found on graphs held out; None without targets or with ``learn=False``.
+    width_ : Width or None
+        How many coordinates were kept and what that costs; None without targets or with ``n_components=None``.
     estimate_ : Estimate or None
         Of ``estimate=True``.
     report_ : str
@@ -165,6 +168,7 @@ class GraphMetric(BaseGraphMetric):
     low_rank_: LowRankMap | None = None  # of models of earlier versions
     compaction_: Projection | None
     learned_: Learned | None
+    width_: Width | None = None
     estimate_: Estimate | None
     choice_: Choice
     terms_: list[Term]
@@ -219,17 +223,24 @@ class GraphMetric(BaseGraphMetric):
         rows = objective.subsample(target, _LEARNED_FROM, rng)
         embedded = self._see_all(given[rows], used, rng)
         self._reserved = self._score_columns(target) if plan else 0
-        base = self._fit_compaction(embedded, rng)
-        self.learned_, self._folds = None, []
+        coordinates = self._coordinates(embedded, rng)
+        asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
+        self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
             copies = copy_groups(given[rows])
             all_seen = len(some) == len(rows) == len(given)
+            base = coordinates.first(asked)
             squares = squares_by_known(base, best if all_seen else {}, objective, target[rows], n_steps=self.n_steps)
             joined = copies if together is None else joined_groups(copies, together[rows])
             self.learned_, self._folds = learn(
                 plan, embedded, squares, objective, target[rows], joined, rng, most=self._reserved
             )
             self.choice_.n_neighbors = self.learned_.gate.n_neighbors
+            if self.n_components is not None:
+                weight = self.learned_.gate.weight
+                self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, target[rows])
+        kept = (asked or MOST) if self.width_ is None else self.width_.kept
+        self.compaction_, self.low_rank_ = coordinates.projection_to(kept), None
         self._rows = rows
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
@@ -248,28 +259,21 @@ class GraphMetric(BaseGraphMetric):
                 term.compact(embedded[key])
         return embedded
 
-    def _fit_compaction(self, embedded: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
-        """Coordinates of training graphs without learned scores [N, r], of mean squared distance 1."""
-        self.compaction_, self.low_rank_ = None, None
-        vectors = self._side_by_side(embedded)
-        if self.n_components is not None and vectors.shape[1] > self._width - self._reserved:
-            self.compaction_ = Projection.fit(vectors, self._width - self._reserved)
-            vectors = self.compaction_.apply(vectors)
-        some = rng.permutation(vectors.shape[0])[:1000]
-        mean = float(squares_without_copies(vectors[np.sort(some)]).mean())
+    def _coordinates(self, embedded: dict[str, Any], rng: np.random.Generator) -> Coordinates:
+        """Of training graphs without learned scores, of mean squared distance 1."""
+        most = None if self.n_components is None else max(MOST, most_coordinates(self.n_components)) - self._reserved
+        found = Coordinates.fit(self._side_by_side(embedded), most)
+        some = rng.permutation(found.whole.shape[0])[:1000]
+        mean = max(float(squares_without_copies(found.whole[np.sort(some)]).mean()), 1e-30)
         for term in self.terms_:
-            term.weight /= max(mean, 1e-30)
-        return vectors / np.float32(np.sqrt(max(mean, 1e-30)))
-
-    @property
-    def _width(self) -> int:
-        return int(self.n_components) if isinstance(self.n_components, (int, np.integer)) else _WIDTH
+            term.weight /= mean
+        return found.divided(float(np.sqrt(mean)))
 
     def _score_columns(self, target: np.ndarray) -> int:
         """Coordinates that are kept for learned scores: as many as outputs differ in, but not all there are."""
         outputs = np.nan_to_num(self.objective_.outputs(target))
         rank = int(np.linalg.matrix_rank(outputs - outputs.mean(0)))
-        return rank if self.n_components is None else min(rank, self._width - 1)
+        return rank if self.n_components is None else min(rank, most_coordinates(self.n_components) - 1)
 
     def _check_options(self) -> None:
         whole_number("n_steps", self.n_steps, 1)
@@ -298,7 +302,7 @@ class GraphMetric(BaseGraphMetric):
     def report_(self) -> str:
         """What was chosen and learned, in words."""
         check_is_fitted(self, "terms_")
-        return report(self.choice_, self.objective_, self.learned_, self.estimate_, self.seconds_)
+        return report(self)
 
     # --- using the metric ----------------------------------------------------------------------------------------
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...objectives import Objective
 from .estimate import Estimate
 from .learning import Learned
-from .selection import Choice
+from .width import Width
+
+if TYPE_CHECKING:
+    from .estimator import GraphMetric
 
 
-def report(
-    choice: Choice, objective: Objective, learned: Learned | None, estimate: Estimate | None, seconds: float
-) -> str:
+def report(metric: GraphMetric) -> str:
     """A few sentences for a fitted metric."""
+    choice, objective = metric.choice_, metric.objective_
     parts = [f"{name} ({100 * weight:.0f} %)" for name, weight in choice.weights.items()]
     text = f"chose {' + '.join(parts) if len(parts) > 1 else next(iter(choice.weights))}"
-    text += f" out of {len(choice.scores)} candidates ({objective.summary()}, {seconds:.1f} s)"
-    if learned is not None:
-        text += f"; {learning_in_words(learned)}"
-    if estimate is not None:
-        text += f"; {estimate_in_words(estimate, objective)}"
+    text += f" out of {len(choice.scores)} candidates ({objective.summary()}, {metric.seconds_:.1f} s)"
+    if metric.learned_ is not None:
+        text += f"; {learning_in_words(metric.learned_)}"
+    if metric.width_ is not None and metric.width_.kept < metric.width_.full:
+        text += f"; {width_in_words(metric.width_, objective)}"
+    if metric.estimate_ is not None:
+        text += f"; {estimate_in_words(metric.estimate_, objective)}"
     return text
 
 
@@ -31,6 +37,15 @@ def learning_in_words(learned: Learned) -> str:
         return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {gate.n_neighbors})"
     why = "it did not help graphs held out" if gate.gain > 3 * gate.error else "it predicts no better than the mean"
     return f"learned nothing: a {machine} was tried, but {why} (k = {gate.n_neighbors})"
+
+
+def width_in_words(width: Width, objective: Objective) -> str:
+    """What fewer coordinates cost."""
+    with_kept, with_all = objective.in_words(width.score), objective.in_words(width.full_score)
+    return (
+        f"kept {width.kept} of {width.full} coordinates ({objective.score_name} of neighbours on graphs held out "
+        f"{with_kept}, with all {with_all})"
+    )
 
 
 def estimate_in_words(estimate: Estimate, objective: Objective) -> str:

@@ -17,6 +17,7 @@ from .learning import Learned
 from .low_rank import LowRankMap
 from .selection import Choice
 from .terms import Term
+from .width import Width
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
@@ -47,6 +48,8 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
     if metric.learned_ is not None:
         config["learned"], arrays = metric.learned_.state()
         tensors |= {f"learned.{name}": value for name, value in arrays.items()}
+    if metric.width_ is not None:
+        config["width"] = vars(metric.width_)
     if metric.estimate_ is not None:
         config["estimate"] = vars(metric.estimate_)
     return config, tensors
@@ -65,6 +68,7 @@ def restore_state(metric: GraphMetric, config: dict[str, Any], tensors: dict[str
     if "learned" in config:
         by_key = {term.key: term for term in terms}
         metric.learned_ = Learned.from_state(config["learned"], strip_prefix(tensors, "learned."), by_key)
+    metric.width_ = Width(**config["width"]) if "width" in config else None
     metric.estimate_ = Estimate(**config["estimate"]) if "estimate" in config else None
     metric.objective_ = resolve_objective(config.get("task", metric.task))
     metric.objective_.set_state(config.get("objective", config.get("classes")))  # "classes": the older name
