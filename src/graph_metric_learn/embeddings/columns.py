@@ -84,7 +84,7 @@ class ColumnEmbedding(Embedding):
         at, column = np.searchsorted(names, found.name), self._columns(found.code)
         seen = column < len(self.vocabulary)
         gap = np.where(found.cloud == 0, found.value, -found.value)
-        adds = np.bincount(at[seen], (gap * gradient[column])[seen], minlength=len(names))
+        adds = np.bincount(at, np.where(seen, gap * gradient[column], 0.0), minlength=len(names))
         if not seen.all():
             unseen = np.unique(at[~seen])
             lengths = np.sqrt(np.bincount(found.cloud[~seen], found.value[~seen] ** 2, minlength=2))

@@ -333,10 +333,7 @@ class GraphMetric(BaseGraphMetric):
         return np.concatenate(found)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """What each term, block, node and edge adds to the squared distance, and which nodes are compared.
-
-        Shares add up to 1, and may be negative. Gradients of learned scores are averaged along the line between both.
-        """
+        """What each term, block, node and edge adds to d², and which nodes are compared; see :class:`Explanation`."""
         return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
@@ -382,11 +379,10 @@ class GraphMetric(BaseGraphMetric):
         learned = [] if self.learned_ is None else [part.term for part in self.learned_.machine.parts]
         return {term.key: term for term in [*self.terms_, *learned]}
 
-    def _as_fitted(self, given: Graphs) -> Graphs:  # labels and edges as in `fit`
+    def _as_fitted(self, given: Graphs) -> Graphs:
         return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
     def _blocks(self, given: Graphs) -> dict[str, Any]:
-        """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
     # --- keeping it ----------------------------------------------------------------------------------------------

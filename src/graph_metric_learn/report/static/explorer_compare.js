@@ -91,7 +91,7 @@ class Compare {
   opening() {
     const distance = this.found ? this.found.distance : this.distance;
     const text = `Distance ${shortNumber(distance)}.`;
-    if (!this.found || !this.found.terms.length) return text;
+    if (!this.found || !this.found.terms.length || distance === 0) return text;
     const [first] = this.found.terms;
     return `${text} ${percent(first.share)} of d² is from ${first.name}.`;
   }
