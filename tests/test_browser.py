@@ -8,6 +8,7 @@ import pytest
 
 import graph_metric_learn as gml
 from browser import browser, chromium
+from element_graphs import element_graphs
 from explorer_graphs import HOSTILE, WRONG, fitted, rings_and_stars
 
 
@@ -103,16 +104,26 @@ def test_a_pair_without_an_explanation_says_so(opened):
     assert opened.locator("#compare svg.drawing").count() == 2
 
 
-def test_what_was_learned_can_be_shaded(opened):
-    choose(opened, f"graph number {WRONG}")
-    opened.click("#near button >> nth=0")
-    choices = opened.locator("#compare input[name=shade]")
-    if not choices.count():
-        pytest.skip("the metric learned nothing here")
-    before = opened.locator("#compare svg.drawing").first.inner_html()
-    choices.nth(1).check()
-    assert opened.locator("#compare svg.drawing").first.inner_html() != before
-    assert "ring" in opened.text_content(".bar") or "star & co" in opened.text_content(".bar")
+def test_numbers_and_what_raises_them(tmp_path):
+    chromium()
+    graphs, y = element_graphs()
+    options = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
+    metric = gml.GraphMetric(**options).fit(graphs[:50], y[:50])
+    file = gml.explore(metric, graphs, y, path=tmp_path / "page.html", explanations=100)
+    with browser(tmp_path / "profile") as found:
+        page = found.open(file.as_uri())
+        assert "mean error of predictions" in page.text_content("#facts")
+        assert "but the metric has seen them" in page.text_content("#facts")
+        assert page.locator("#legend canvas").count() == 1
+        page.click(".near button >> nth=0")
+        assert re.search(r"value [−\d.]+ · predicted [−\d.]+ \(off by", page.text_content("#panel"))
+        page.click("#near button >> nth=0")
+        before = page.locator("#compare svg.drawing").first.inner_html()
+        page.locator("#compare input[name=shade]").nth(1).check()
+        assert page.locator("#compare svg.drawing").first.inner_html() != before
+        assert "raises it" in page.text_content(".bar")
+        assert "Nodes that raise the number: " in page.text_content("#compare")
+        assert found.said == []
 
 
 def test_filters_and_colours(opened):
