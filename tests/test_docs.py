@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn import cli
 from graph_metric_learn.baselines import BASELINES
+from graph_metric_learn.cli.parser import command_parser
 from graph_metric_learn.embeddings import EMBEDDINGS
 from graph_metric_learn.experiments.methods import method_names
 from graph_metric_learn.features.blocks import BLOCKS
@@ -156,7 +156,7 @@ def test_every_page_with_python_is_run():
     ("page", "command"), [(path_of(page), command) for page in PAGES for command in commands(page)]
 )
 def test_commands_parse(page, command):
-    assert cli._parser().parse_args(shlex.split(command)[1:]).run
+    assert command_parser().parse_args(shlex.split(command)[1:]).run
 
 
 @pytest.mark.parametrize("page", PAGES, ids=path_of)

@@ -1,9 +1,13 @@
 import gzip
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from graph_metric_learn import as_graphs
+from graph_metric_learn.datasets import load_smiles
 from graph_metric_learn.datasets.sources import Columns, load_source
+from graph_metric_learn.graphs.sources.plain import PlainData
 from tu_toy import TOY, write_folder, zipped
 
 
@@ -99,3 +103,17 @@ def test_options_of_other_sources_are_refused(graphml, molecules):
             load_source(str(graphml), columns=columns)
     with pytest.raises(ValueError, match="--labels goes with a folder of graph files; --target names"):
         load_source(str(molecules), labels=graphml / "y.csv")
+
+
+def test_molecules_without_pytorch_geometric_are_read_as_those_with_it(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("id,smiles,class\nm1,CCO,a\nm2,c1ccccc1[N+](=O)[O-],b\nm3,[Na+].[Cl-],b\n")
+    names, graphs, y = load_source(str(path), columns=Columns(target="class", name="id"))
+    public = load_smiles(path, target="class", name="id")
+    assert isinstance(graphs[0], PlainData)
+    assert (names, y.tolist()) == (public.names, public.y.tolist())
+    plain, data = as_graphs(graphs), as_graphs(public.graphs)
+    for part in ("sizes", "edges", "labels", "y", "names"):
+        np.testing.assert_array_equal(getattr(plain, part), getattr(data, part))
+    np.testing.assert_array_equal(plain.edge_data.labels, data.edge_data.labels)
+    assert plain.unused == data.unused

@@ -58,7 +58,7 @@ class MoleculeDataset:
             distinct, numbers = len(np.unique(self.y)), self.y.dtype.kind == "f"
             parts.append(f"a number each, {distinct} different ones" if numbers else f"{distinct} classes")
         nodes = np.mean([graph.num_nodes for graph in self.graphs])
-        edges = np.mean([graph.num_edges / 2 for graph in self.graphs])
+        edges = np.mean([graph.edge_index.shape[1] / 2 for graph in self.graphs])
         return f"MoleculeDataset({self.name}: {', '.join(parts)}, on average {nodes:.1f} atoms and {edges:.1f} bonds)"
 
     def _repr_html_(self) -> str:
@@ -97,6 +97,13 @@ def load_smiles(
     >>> drinks.names, drinks.y.tolist()
     (['water', 'ethanol'], ['no', 'yes'])
     """
+    return read_smiles_file(path, smiles, target, name, on_error)
+
+
+def read_smiles_file(
+    path: str | Path, smiles: str, target: str | None, name: str | None, on_error: str, *, plain: bool = False
+) -> MoleculeDataset:
+    """What `load_smiles` does; `plain` makes `PlainData`, without importing PyTorch Geometric."""
     path = Path(path)
     table = _read_csv(path)
     texts = table.column(smiles)
@@ -104,7 +111,9 @@ def load_smiles(
     given = None if target is None else table.column(target)
     problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
-    graphs = read_molecules(texts, places, names=names, on_error=on_error, problems=problems, source=path.name)
+    graphs = read_molecules(
+        texts, places, names=names, on_error=on_error, problems=problems, source=path.name, plain=plain, stacklevel=4
+    )
     y = None if given is None else _typed([given[i] for i in graphs.rows])
     if y is not None:
         _set_targets(graphs, y)

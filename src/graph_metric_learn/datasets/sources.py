@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .folder import load_folder
-from .smiles import load_smiles
+from .smiles import read_smiles_file
 from .tu import load_tu
 
 
@@ -68,5 +68,5 @@ def load_source(
 
 def _load_csv(source: str, columns: Columns) -> tuple[list[str], list[Any], np.ndarray | None]:
     smiles, on_error = columns.smiles or "smiles", columns.on_error or "raise"
-    molecules = load_smiles(source, smiles, columns.target, columns.name, on_error)
+    molecules = read_smiles_file(source, smiles, columns.target, columns.name, on_error, plain=True)
     return molecules.names, molecules.graphs, molecules.y

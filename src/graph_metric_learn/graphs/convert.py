@@ -20,6 +20,7 @@ from .columns import in_one_order
 from .sources.base import Names, RawGraph
 from .sources.matrices import read_pair
 from .sources.networkx_graphs import read_networkx
+from .sources.plain import PlainData
 from .sources.pyg import read_data
 
 _NO_GRAPHS = "no graphs were given: pass a list with at least one graph"
@@ -166,6 +167,8 @@ _HETERO = "HeteroData has several types of nodes: convert it with .to_homogeneou
 
 
 def _kind(graph: Any) -> str:
+    if isinstance(graph, PlainData):
+        return "data"
     classes = {(base.__module__.partition(".")[0], base.__name__) for base in type(graph).__mro__}
     if ("networkx", "Graph") in classes:
         return "networkx"

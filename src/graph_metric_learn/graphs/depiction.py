@@ -110,7 +110,7 @@ def _as_it_came(original: Any, plain: Depiction) -> Depiction:
         nodes = list(original.nodes(data="pos"))
         options["names"] = [str(node) for node, _ in nodes]
         options["places"] = _as_places([place for _, place in nodes], n)
-    elif hasattr(original, "to_dict") and hasattr(original, "keys"):  # Data
+    elif hasattr(original, "to_dict"):  # Data
         stored = original.to_dict()
         options["places"] = _as_places(stored.get(first_text(stored.get(DRAWING)) or "pos"), n)
         smiles = first_text(stored.get("smiles"))

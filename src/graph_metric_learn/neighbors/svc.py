@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -90,6 +89,8 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     def _complete(self) -> None:
         """Fits the SVM; on loading it is fitted again instead of being saved."""
+        from sklearn.svm import SVC  # here, because it is slow to import and other predictors do not need it
+
         if isinstance(self.class_weight, list):  # as it is in files
             self.class_weight = dict(self.class_weight)
         self.gamma_ = float(self.chosen_.get("gamma", self.gamma))
@@ -133,6 +134,8 @@ def _held_out(
     folds: list[FoldView], y: np.ndarray, gamma: float, cost: float, class_weight: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Predicted classes of the graphs held out, fold by fold [H], and their decisions [H] or [H, C]."""
+    from sklearn.svm import SVC
+
     classes, predictions, decisions = np.unique(y), [], []
     for fold in folds:
         known = np.unique(y[fold.known])

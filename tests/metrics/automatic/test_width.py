@@ -5,7 +5,7 @@ from scipy import sparse
 import graph_metric_learn as gml
 from element_graphs import element_graphs
 from graph_metric_learn.metrics.automatic.gate import Fold
-from graph_metric_learn.metrics.automatic.width import MOST, Coordinates, choose_width, most_coordinates
+from graph_metric_learn.metrics.automatic.width import MOST, Coordinates, choose_width, most_coordinates, score_columns
 from graph_metric_learn.objectives import Classes
 
 
@@ -115,3 +115,10 @@ def test_no_more_coordinates_than_were_asked_for_and_the_cost_is_reported(tmp_pa
 def test_how_many_there_may_be():
     assert most_coordinates("auto") == most_coordinates(None) == 512
     assert most_coordinates(7) == 7
+
+
+def test_classes_differ_in_one_direction_less_than_there_are():
+    outputs = np.eye(4)[[0, 1, 2, 3, 0, 1]]
+    assert score_columns(outputs, "auto") == score_columns(outputs, None) == 3
+    assert score_columns(outputs, 3) == 2
+    assert score_columns(np.array([[1.0, np.nan], [2.0, 1.0], [0.0, 5.0]]), "auto") == 2

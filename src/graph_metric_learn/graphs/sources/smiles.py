@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.validation import one_of
+from .plain import PlainData
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -109,6 +110,8 @@ def read_molecules(
     on_error: str = "raise",
     problems: dict[int, str] | None = None,
     source: str | None = None,
+    plain: bool = False,
+    stacklevel: int = 3,
 ) -> Molecules:
     """What `from_smiles` does, with rows named as the caller says.
 
@@ -121,6 +124,10 @@ def read_molecules(
         What is wrong with a row for other reasons than its SMILES, as in "has no target".
     source : str, optional
         Where the rows come from, for messages.
+    plain : bool
+        Whether to make `PlainData`, which does not need PyTorch Geometric.
+    stacklevel : int
+        Whose line a warning names, as `warnings.warn` counts.
     """
     one_of("on_error", on_error, ("raise", "skip"))
     for label in labels:
@@ -147,11 +154,11 @@ def read_molecules(
                 where = places[i] if source is None else f"{source}, {places[i]}"
                 raise ValueError(f"{where}{quoted(row)} {bad[i]} (on_error='skip' leaves such rows out)")
     if bad:
-        _warn_skipped(bad, rows, places, "" if source is None else f"{source}: ")
+        _warn_skipped(bad, rows, places, "" if source is None else f"{source}: ", stacklevel + 1)
     titles = texts
     if names is not None:
         titles = [text if _is_missing(names[i]) else str(names[i]) for i, text in zip(kept, texts, strict=True)]
-    return Molecules(flat.graphs(titles, texts), np.array(kept, dtype=np.int64))
+    return Molecules(flat.graphs(titles, texts, plain), np.array(kept, dtype=np.int64))
 
 
 def parse(row: Any) -> Any:
@@ -223,20 +230,25 @@ class _FlatMolecules:
         self.sizes.append(molecule.GetNumAtoms())
         self.counts.append(2 * molecule.GetNumBonds())
 
-    def graphs(self, names: Sequence[str], smiles: Sequence[str]) -> list[Data]:
-        """One `Data` for each molecule."""
+    def graphs(self, names: Sequence[str], smiles: Sequence[str], plain: bool) -> list[Any]:
+        """One `Data` for each molecule, or a `PlainData`."""
         import torch
-        from torch_geometric.data import Data
+
+        kind: Any = PlainData
+        if not plain:
+            from torch_geometric.data import Data
+
+            kind = Data
 
         atoms = np.array(self.atoms, dtype=np.int64).reshape(-1, len(self.labels))
-        start, end, kind = np.array(self.bonds, dtype=np.int64).reshape(-1, 3).T
+        start, end, bond = np.array(self.bonds, dtype=np.int64).reshape(-1, 3).T
         both = np.stack([np.stack([start, end], 1), np.stack([end, start], 1)], 1).reshape(-1, 2)  # [2 B, 2]
         labels = torch.from_numpy(atoms).split(self.sizes)
         edges = torch.from_numpy(both).split(self.counts)
-        kinds = torch.from_numpy(np.repeat(kind, 2)).split(self.counts)
+        kinds = torch.from_numpy(np.repeat(bond, 2)).split(self.counts)
         # Copies, because a pickled view contains all molecules.
         return [
-            Data(
+            kind(
                 edge_index=edges[g].t().clone(memory_format=torch.contiguous_format),
                 edge_type=kinds[g].clone(),
                 node_labels=labels[g].clone(),
@@ -285,7 +297,9 @@ def quoted(row: Any) -> str:
     return f" ({row!r})" if isinstance(row, str) and row.strip() else ""
 
 
-def _warn_skipped(bad: dict[int, str], rows: Sequence[Any], places: Sequence[str], source: str) -> None:
+def _warn_skipped(
+    bad: dict[int, str], rows: Sequence[Any], places: Sequence[str], source: str, stacklevel: int
+) -> None:
     """One warning that names the rows that were left out; an error where none is left."""
     order = sorted(bad)
     first = f"the first{quoted(rows[order[0]])} {bad[order[0]]}"
@@ -293,4 +307,4 @@ def _warn_skipped(bad: dict[int, str], rows: Sequence[Any], places: Sequence[str
         raise ValueError(f"{source}none of the {len(rows)} rows can be read; {first}")
     listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
     more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
-    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=4)
+    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=stacklevel)

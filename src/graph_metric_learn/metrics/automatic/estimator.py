@@ -38,7 +38,7 @@ from .screening import screen
 from .selection import Choice, select_terms
 from .state import fitted_state, restore_state
 from .terms import Term
-from .width import MOST, Coordinates, Width, choose_width, most_coordinates
+from .width import MOST, Coordinates, Width, choose_width, most_coordinates, score_columns
 
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
 _LEARNED_FROM = 5000  # graphs that the machine is fitted to, at most
@@ -222,7 +222,7 @@ class GraphMetric(BaseGraphMetric):
         self.blocks_ = self.blocks_.only(list(dict.fromkeys(name for term in used.values() for name in term.names)))
         rows = objective.subsample(target, _LEARNED_FROM, rng)
         embedded = self._see_all(given[rows], used, rng)
-        self._reserved = self._score_columns(target) if plan else 0
+        self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
@@ -268,12 +268,6 @@ class GraphMetric(BaseGraphMetric):
         for term in self.terms_:
             term.weight /= mean
         return found.divided(float(np.sqrt(mean)))
-
-    def _score_columns(self, target: np.ndarray) -> int:
-        """Coordinates that are kept for learned scores: as many as outputs differ in, but not all there are."""
-        outputs = np.nan_to_num(self.objective_.outputs(target))
-        rank = int(np.linalg.matrix_rank(outputs - outputs.mean(0)))
-        return rank if self.n_components is None else min(rank, most_coordinates(self.n_components) - 1)
 
     def _check_options(self) -> None:
         whole_number("n_steps", self.n_steps, 1)

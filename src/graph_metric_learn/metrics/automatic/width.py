@@ -92,6 +92,13 @@ def most_coordinates(n_components: Any) -> int:
     return int(n_components) if isinstance(n_components, (int, np.integer)) else MOST
 
 
+def score_columns(outputs: np.ndarray, n_components: Any) -> int:
+    """Coordinates that are kept for learned scores: as many as outputs [N, T] differ in, but not all there are."""
+    filled = np.nan_to_num(outputs)
+    rank = int(np.linalg.matrix_rank(filled - filled.mean(0)))
+    return rank if n_components is None else min(rank, most_coordinates(n_components) - 1)
+
+
 def choose_width(
     coordinates: Coordinates,
     asked: int | None,

@@ -1,0 +1,5 @@
+"""The command line `graph-metric-learn`: one module per command, each with `options(parser)` and `run(options)`."""
+
+from .entry import main
+
+__all__ = ["main"]

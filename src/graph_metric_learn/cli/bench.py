@@ -1,0 +1,35 @@
+"""`bench`: measures speed and memory against their targets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .outputs import check_new, overwrite_option
+from .sources import root_option
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["transport", "training", "gpu"], help="what to measure")
+    parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for the results (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
+    overwrite_option(parser, "results of an earlier run")
+    root_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    import importlib
+    import json
+
+    from .._core.files import write_atomic
+
+    paths = [options.out / f"{options.what}{suffix}" for suffix in (".json", ".png")]
+    for path in paths:
+        check_new(path, options.overwrite)
+    bench = importlib.import_module(f"..bench.{options.what}", __package__)
+    datasets = {} if options.what == "transport" else {"root": options.root}
+    report = bench.run(quick=options.quick, **datasets)
+    text = json.dumps(report.as_dict(), indent=1, ensure_ascii=False)
+    write_atomic(paths[0], text, overwrite=options.overwrite)
+    write_atomic(paths[1], bench.draw(report), overwrite=options.overwrite)
+    print(f"written: {paths[0]}, {paths[1]}")

@@ -1,0 +1,39 @@
+"""`distances`: distances between graphs by a saved model, to .npy or .csv."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .outputs import check_new, overwrite_option
+from .sources import SOURCE, read_source, source_options
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("--others", help="second set of graphs (columns); the same as source without it")
+    parser.add_argument("--out", type=Path, required=True, help="file to write, .npy or .csv")
+    overwrite_option(parser)
+    source_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from ..neighbors import load
+    from ..persistence.matrices import write_csv, write_npy
+
+    if options.out.suffix not in (".npy", ".csv"):
+        raise ValueError(f"{options.out}: the ending must be .npy or .csv")
+    check_new(options.out, options.overwrite)
+    model = load(options.model)
+    metric = getattr(model, "metric_", model)
+    names, graphs, _ = read_source(options, options.source)
+    rows, columns, column_names = metric.embed(graphs), None, names
+    if options.others:
+        column_names, graphs, _ = read_source(options, options.others)
+        columns = metric.embed(graphs)
+    if options.out.suffix == ".npy":
+        write_npy(options.out, rows, columns, rounding=metric.rounding)
+    else:
+        write_csv(options.out, rows, columns, names, column_names, rounding=metric.rounding)
+    print(f"written: {options.out} ({len(names)} x {len(column_names)})")

@@ -1,0 +1,34 @@
+"""Runs the command that was asked for: errors and warnings become one line each, and errors an exit code."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from .parser import command_parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; bad input ends with one line on stderr and exit code 2."""
+    options = command_parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings(), ExitStack() as stack:
+            if options.quiet:
+                from .._core.progress import no_bars
+
+                stack.enter_context(no_bars())
+            warnings.showwarning = lambda message, *_: _say(options.command, f"warning: {message}")
+            return options.run(options) or 0
+    except (ValueError, ImportError, OSError) as error:
+        _say(options.command, str(error))
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _say(command: str, text: str) -> None:
+    """One line on stderr."""
+    print(f"graph-metric-learn {command}: {text}", file=sys.stderr)

@@ -1,0 +1,77 @@
+"""`info`: what a saved model is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument(
+        "--format", choices=["table", "json"], default="table",
+        help="table: a line for each thing; json: one JSON object (%(default)s)",
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> None:
+    from ..neighbors import load
+
+    about = _about(load(options.model))
+    about["bytes"] = sum(path.stat().st_size for path in options.model.iterdir() if path.is_file())
+    if options.format == "json":
+        print(json.dumps(about, ensure_ascii=False, default=str))
+        return
+    for name, value in about.items():
+        if value is not None and value != {}:
+            print(f"{name.replace('_', ' ')}: {_in_words(value)}")
+
+
+def _about(model: Any) -> dict[str, Any]:
+    """What there is to say of a metric, or of a predictor and its metric; None where there is nothing."""
+    import numpy as np
+
+    metric = getattr(model, "metric_", model)
+    predicts = metric is not model
+    classes = getattr(model, "classes_", None)
+    return {
+        "kind": type(model).__name__,
+        "settings": _settings(model),
+        "task": model.task if predicts and model.task != "auto" else _task(metric),
+        "classes": None if classes is None else np.asarray(classes).tolist(),
+        "reference_graphs": len(model.embedded_) if predicts else None,
+        "chosen": _plain(model.chosen_) if predicts else None,
+        "metric": type(metric).__name__ if predicts else None,
+        "metric_settings": _settings(metric) if predicts else None,
+        "report": getattr(metric, "report_", None),
+    }
+
+
+def _task(metric: Any) -> str | None:
+    """What a metric was fitted for; not its setting, which may be "auto"."""
+    from ..objectives import OBJECTIVES
+
+    objective = getattr(metric, "objective_", None)
+    return next((name for name, kind in OBJECTIVES.items() if type(objective) is kind), None)
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """What it was made with, but for the metric, which has its own, and what only says how to work."""
+    return {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("metric", "memory", "progress")
+    }
+
+
+def _plain(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Numbers and words of what was chosen, not the rest that files keep."""
+    return {name: value for name, value in chosen.items() if isinstance(value, (str, int, float, bool))}
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={one!r}" for name, one in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,43 @@
+"""The commands by name, and the parser of their options.
+
+Thin: commands parse, call, print. Nothing heavy is imported before a command runs, so that --help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from .. import __version__
+
+# What each command does, in the order of --help. A command is the module of its name, with `options` and `run`.
+COMMANDS = {
+    "demo": "learn a metric on handwritten digits as graphs and write an HTML report",
+    "fit": "learn a metric and a predictor of classes or numbers from graphs, and save them",
+    "predict": "predict classes or numbers of graphs with a saved model, to CSV or JSON",
+    "info": "say what a saved model is: its settings, what was chosen, its size",
+    "explore": "write a page to look at graphs through a saved model: a map, neighbours, and why they are near",
+    "explain": "why two graphs are near or far by a saved model: shares of terms, nodes and edges",
+    "distances": "distances between graphs by a saved model, to .npy or .csv",
+    "reproduce": "run the paper's experiments, resumably, and print its tables",
+    "bench": "measure speed and memory against their targets",
+}
+_QUIET = "no progress bars: nothing on stderr but warnings and errors"
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; `run` of what it returns is the function of the command."""
+    parser = argparse.ArgumentParser(
+        prog="graph-metric-learn", description="Learn a distance between attributed graphs."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--quiet", action="store_true", help=_QUIET)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for name, text in COMMANDS.items():
+        module = importlib.import_module(f".{name}", __package__)
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(run=module.run)
+        module.options(command)
+        # --quiet may stand before the command or behind it: without a default, the second does not undo the first.
+        command.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=_QUIET)
+    return parser

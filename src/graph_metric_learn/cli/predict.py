@@ -1,0 +1,69 @@
+"""`predict`: classes or numbers of graphs by a saved model, as CSV or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from .outputs import check_new, overwrite_option
+from .sources import SOURCE, read_source, source_options
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("--out", type=Path, help="file to write (standard output)")
+    parser.add_argument(
+        "--format", choices=list(FORMATS), default="table",
+        help="table: CSV; json: one JSON object per line and graph (%(default)s)",
+    )  # fmt: skip
+    overwrite_option(parser)
+    source_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from .._core.files import write_atomic
+    from ..neighbors import load
+
+    if options.out:
+        check_new(options.out, options.overwrite)
+    model = load(options.model)
+    if not hasattr(model, "predict"):
+        raise ValueError(f"{options.model} holds a metric without a predictor: fit with --model knn or another")
+    names, graphs, _ = read_source(options, options.source)
+    predicted = model.predict(graphs)
+    shares = model.predict_proba(graphs) if hasattr(model, "predict_proba") else None
+    text = FORMATS[options.format](names, predicted, shares, model.classes_ if shares is not None else ())
+    if options.out:
+        write_atomic(options.out, text, overwrite=options.overwrite)
+        print(f"written: {options.out} ({len(names)} graphs)")
+    else:
+        print(text, end="")
+
+
+def _table(names: list[str], predicted: Any, shares: Any, classes: Any) -> str:
+    """CSV, a line per graph: its name, its class, and the share of the votes of every class if the model has such."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["graph", "prediction", *(f"share {c}" for c in classes)])
+    for i, (name, label) in enumerate(zip(names, predicted, strict=True)):
+        writer.writerow([name, label, *(f"{share:.4g}" for share in (shares[i] if shares is not None else ()))])
+    return text.getvalue()
+
+
+def _json_lines(names: list[str], predicted: Any, shares: Any, classes: Any) -> str:
+    """The same as one JSON object per line; shares are in the order of the classes, and not rounded."""
+    lines = []
+    for i, (name, label) in enumerate(zip(names, predicted.tolist(), strict=True)):
+        line = {"graph": name, "prediction": label}
+        if shares is not None:
+            line["shares"] = dict(zip(map(str, classes), shares[i].tolist(), strict=True))
+        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    return "".join(lines)
+
+
+FORMATS = {"table": _table, "json": _json_lines}

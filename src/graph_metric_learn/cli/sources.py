@@ -1,0 +1,36 @@
+"""Where a command gets its graphs from: its options, and what they name, read."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+SOURCE = (
+    "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .json, .pt or .safetensors files, "
+    "one graph each, or a .csv or .csv.gz with a column of SMILES"
+)
+
+
+def root_option(parser: argparse.ArgumentParser) -> None:
+    """Where TU datasets are."""
+    parser.add_argument("--root", type=Path, help="folder with TU datasets (NAME.zip or NAME/); else downloaded")
+
+
+def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> None:
+    """Where graphs come from, beside their name."""
+    root_option(parser)
+    add = parser.add_argument_group("with a CSV of molecules").add_argument
+    add("--smiles", metavar="COLUMN", help="column of SMILES (smiles)")
+    if target:
+        add("--target", metavar="COLUMN", help="column of classes or numbers")
+    add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
+    add("--on-error", choices=["raise", "skip"], help="stop at a row that cannot be read, or leave it out (raise)")
+
+
+def read_source(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:
+    """Names, graphs and classes of what was named."""
+    from ..datasets.sources import Columns, load_source
+
+    given = Columns(**{column: getattr(options, column, None) for column in Columns._fields})
+    return load_source(source, root=options.root, labels=labels, columns=given)

@@ -1,0 +1,92 @@
+import pytest
+
+from graph_metric_learn._core import progress
+from graph_metric_learn.cli import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "{folder}", "--out", "{new}"], "no class labels"),
+        (["fit", "{folder}", "--labels", "{folder}/none.csv", "--out", "{new}"], "cannot read"),
+        (["fit", "no/such/folder", "--out", "{new}"], "there is no folder no/such/folder"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--batch-size", "4"],
+            "--batch-size goes with --metric sgml",
+        ),
+        (["predict", "{folder}", "{folder}"], "not a model folder"),
+        (["distances", "{model}", "{folder}", "--out", "{new}.txt"], "must be .npy or .csv"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--neighbors", "99"],
+            "n_neighbors=99",
+        ),
+        (["fit", "{folder}", "--out", "{new}", "--task", "none"], "to learn without, --task none --model metric"),
+        (["fit", "{folder}", "--out", "{new}", "--model", "metric"], "to learn without, --task none --model metric"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--task", "none"],
+            "--task none learns a metric alone: --model metric, not knn",
+        ),
+        (
+            ["fit", "{folder}", "--out", "{new}", "--task", "none", "--model", "metric", "--evaluate"],
+            "--evaluate needs classes or numbers",
+        ),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--task", "numbers"],
+            "targets must be numbers, that of graph 0 is 'ring'",
+        ),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--model", "svc", "--C", "-1"],
+            'C must be positive or "auto", got -1.0',
+        ),
+        (
+            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS", "--model", "svc"],
+            "--model svc is for classes: knn, ridge or auto predict numbers",
+        ),
+        (
+            ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS", "--task", "classes"],
+            "class labels must be discrete",
+        ),
+        (["fit", "{molecules}", "--out", "{new}", "--target", "class"], "its columns are structure, id, class, logS"),
+        (["fit", "{molecules}", "--out", "{new}", "--smiles", "structure"], "the column of a CSV with --target"),
+        (["fit", "{folder}", "--out", "{new}", "--target", "class"], "--target goes with a CSV of molecules"),
+        (
+            ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--gamma", "2"],
+            "--gamma goes with --model svc",
+        ),
+        (["fit", "no/such.csv", "--out", "{new}", "--target", "class"], "cannot read no/such.csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_a_code(arguments, words, folder, model, molecules, tmp_path, capsys):
+    table = molecules / "molecules.csv"
+    filled = [a.format(folder=folder, model=model, molecules=table, new=tmp_path / "new") for a in arguments]
+    assert main(filled) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "hidden"), [([], [], False), (["--quiet"], [], True), ([], ["--quiet"], True)]
+)
+def test_quiet_hides_bars_while_the_command_runs(before, behind, hidden, monkeypatch):
+    """`disable=None` is a bar on a terminal, True is none."""
+    shown = []
+    monkeypatch.setattr(progress, "tqdm", lambda **options: shown.append(options["disable"]))
+    monkeypatch.setattr(
+        "graph_metric_learn.report.demo.run_demo",
+        lambda *_, **__: progress.progress_bar(None, total=1, unit="step"),
+    )
+    assert main([*before, "demo", *behind]) == 0
+    progress.progress_bar(None, total=1, unit="step")
+    assert shown == [True if hidden else None, None]
+
+
+def test_quiet_keeps_warnings_and_errors(molecules, chemist, capsys):
+    bad = ["--quiet", "predict", str(chemist), str(molecules / "bad.csv")]
+    assert main(bad) == 2
+    assert "bad.csv, line 3 ('C1CC') is not a valid SMILES" in capsys.readouterr().err
+    assert main([*bad, "--on-error", "skip"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("graph-metric-learn predict: warning: bad.csv: 1 of 3 rows left out")
+    assert printed.out.startswith("graph,prediction,")

@@ -1,0 +1,140 @@
+import csv
+import io
+import re
+from inspect import signature
+
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from command_line import fit_quickly
+from graph_metric_learn.cli import main
+from graph_metric_learn.cli.fit import SGML_OPTIONS, SGML_PARAMETERS
+
+HEADS = {
+    "knn": (gml.GraphKNNClassifier, gml.GraphKNNRegressor),
+    "ridge": (gml.GraphRidgeClassifier, gml.GraphRidge),
+    "auto": (gml.GraphClassifier, gml.GraphRegressor),
+    "svc": (gml.GraphSVC, None),
+}
+
+
+def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys):
+    assert isinstance(gml.load(model).metric_, gml.GraphMetric)
+    assert gml.load(model).names_.tolist()[:2] == ["ring4", "star4"]
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
+    said = capsys.readouterr().out
+    assert "20 graphs, 2 classes\nchose " in said
+    assert re.search(r"accuracy on new graphs about [\d.]+ % ± [\d.]+ % \(the largest class: [\d.]+ %", said)
+    found = gml.load(tmp_path / "m")
+    assert isinstance(found, gml.GraphKNNClassifier)
+    assert (found.n_neighbors, found.weights) == ("auto", "distance")
+    assert found.n_neighbors_ in (1, 2, 3, 5, 7, 10, 15)
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_predictors_of_classes(folder, tmp_path, capsys, kind):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert fit_quickly(folder, tmp_path / "m", *labels, "--model", kind) == 0
+    assert "on new graphs" not in capsys.readouterr().out
+    assert type(gml.load(tmp_path / "m")) is HEADS[kind][0]
+    assert main(["predict", str(tmp_path / "m"), str(folder)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert all(row["graph"].startswith(row["prediction"]) for row in rows)
+    assert float(rows[0]["share ring"]) + float(rows[0]["share star"]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["knn", "ridge", "auto"])
+def test_predictors_of_numbers(molecules, tmp_path, capsys, kind):
+    source = [str(molecules / "molecules.csv"), "--smiles", "structure"]
+    assert fit_quickly(*source[:1], tmp_path / "m", *source[1:], "--target", "logS", "--model", kind) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("20 graphs\nchose ")
+    assert "(numbers, " in said
+    assert type(gml.load(tmp_path / "m")) is HEADS[kind][1]
+    assert main(["predict", str(tmp_path / "m"), *source]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == ["graph", "prediction"]
+    assert max(abs(float(row["prediction"]) - len(row["graph"]) / 7) for row in rows) < 0.15
+
+
+def test_the_estimate_of_numbers_stands_beside_the_mean(molecules, tmp_path, capsys):
+    source = [str(molecules / "molecules.csv"), "--smiles", "structure", "--target", "logS"]
+    assert main(["fit", *source, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^R² in 5-fold cross-validation: (0\.[89]|1\.0)\d+ ± ", said, re.MULTILINE)
+    assert re.search(r"R² on new graphs about (0\.[89]|1\.0)\d+ ± [\d.]+ \(the mean: -0\.\d+\)\n", said)
+
+
+def test_whole_numbers_are_classes_or_numbers_as_told(molecules, tmp_path, capsys):
+    source = [molecules / "molecules.csv", tmp_path / "m", "--smiles", "structure", "--target", "even"]
+    assert fit_quickly(*source) == 0
+    assert "20 graphs, 2 classes" in capsys.readouterr().out
+    assert fit_quickly(*source, "--task", "numbers", "--overwrite") == 0
+    assert gml.load(tmp_path / "m").metric_.task_ == "numbers"
+
+
+def test_a_metric_without_labels(folder, tmp_path, capsys):
+    assert main(["fit", str(folder), "--out", str(tmp_path / "m"), "--task", "none", "--model", "metric"]) == 0
+    said = capsys.readouterr().out
+    assert "(no targets, " in said
+    assert "on new graphs" not in said  # there is nothing to predict
+    metric = gml.load(tmp_path / "m")
+    assert (type(metric), metric.task_) == (gml.GraphMetric, "none")
+    assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
+    assert main(["predict", str(tmp_path / "m"), str(folder)]) == 2
+    assert "holds a metric without a predictor" in capsys.readouterr().err
+    with_labels = ["--labels", str(folder / "classes.csv"), "--task", "none", "--model", "metric", "--overwrite"]
+    assert main(["fit", str(folder), "--out", str(tmp_path / "m"), *with_labels]) == 0
+    assert "(no targets, " in capsys.readouterr().out
+
+
+def test_settings_of_the_predictors(folder, tmp_path):
+    labels = ["--labels", str(folder / "classes.csv"), "--metric", "sgml", "--epochs", "1", "--overwrite"]
+    out = tmp_path / "m"
+    assert fit_quickly(folder, out, *labels, "--model", "svc", "--gamma", "0.5", "--C", "2") == 0
+    assert (gml.load(out).gamma_, gml.load(out).C_) == (0.5, 2.0)
+    assert fit_quickly(folder, out, *labels, "--model", "svc", "--C", "2") == 0
+    assert (gml.load(out).gamma, gml.load(out).C) == ("auto", 2.0)
+    assert fit_quickly(folder, out, *labels, "--neighbors", "2", "--votes", "uniform") == 0
+    assert (gml.load(out).n_neighbors_, gml.load(out).weights) == (2, "uniform")
+
+
+def test_numbers_with_the_papers_model_need_a_loss_for_them(molecules, tmp_path, capsys):
+    source = [molecules / "molecules.csv", tmp_path / "m", "--smiles", "structure", "--target", "logS"]
+    assert fit_quickly(*source, "--metric", "sgml", "--epochs", "1") == 2
+    assert 'the targets are numbers: use loss="mlkr"' in capsys.readouterr().err
+    assert fit_quickly(*source, "--metric", "sgml", "--epochs", "1", "--loss", "mlkr") == 0
+    assert gml.load(tmp_path / "m").predict(gml.from_smiles(["CCO"])).shape == (1,)
+
+
+def test_options_of_the_papers_model_have_its_defaults():
+    defaults = {name: parameter.default for name, parameter in signature(gml.SGML).parameters.items()}
+    for option, settings in SGML_OPTIONS.items():
+        said = settings["help"][settings["help"].rindex("(") + 1 : -1]
+        assert said == str(defaults[SGML_PARAMETERS.get(option, option.replace("-", "_"))])
+
+
+@pytest.mark.parametrize("kind", ["svc", "metric"])
+def test_other_models(folder, tmp_path, kind, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    out = ["--out", str(tmp_path / "m"), "--model", kind, "--metric", "sgml", "--epochs", "2", "--evaluate"]
+    assert main(["fit", str(folder), *labels, *out]) == 0
+    printed = capsys.readouterr().out
+    assert "20 graphs, 2 classes" in printed
+    assert "trained 2 epochs" in printed
+    assert "5-fold cross-validation: 100.0 %" in printed
+    code = main(["predict", str(tmp_path / "m"), str(folder)])
+    assert code == (0 if kind == "svc" else 2)
+    if kind == "metric":
+        assert "without a predictor" in capsys.readouterr().err
+    assert main(["distances", str(tmp_path / "m"), str(folder), "--out", str(tmp_path / "d.npy")]) == 0
+
+
+def test_evaluation_shuffles_a_sorted_folder(folder, tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr("sklearn.model_selection.cross_val_score", lambda m, X, y, cv: used.append(cv) or np.zeros(5))
+    labels = ["--labels", str(folder / "classes.csv"), "--metric", "sgml", "--epochs", "1", "--seed", "3"]
+    assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
+    assert (used[0].n_splits, used[0].shuffle, used[0].random_state) == (5, True, 3)

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+import pytest
+
+import graph_metric_learn as gml
+from graph_metric_learn.cli import main
+
+SAVED = Path(__file__).resolve().parents[1] / "persistence" / "models"
+
+
+def about(model, capsys):
+    assert main(["info", str(model), "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.count("\n") == 1
+    return json.loads(printed.out)
+
+
+def test_a_predictor_and_its_metric(model, capsys):
+    loaded = gml.load(model)
+    found = about(model, capsys)
+    assert (found["kind"], found["metric"], found["task"]) == ("GraphKNNClassifier", "GraphMetric", "classes")
+    assert found["settings"] == {"n_neighbors": 3, "weights": "distance"}
+    assert found["metric_settings"]["estimate"] is False
+    assert found["classes"] == ["ring", "star"]
+    assert found["reference_graphs"] == 20
+    assert found["chosen"]["n_neighbors"] == loaded.n_neighbors_ == 3
+    assert found["report"] == loaded.metric_.report_
+    assert found["bytes"] == sum(path.stat().st_size for path in model.iterdir())
+
+
+def test_the_same_in_lines(model, capsys):
+    assert main(["info", str(model)]) == 0
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["kind"] == "GraphKNNClassifier"
+    assert lines["settings"] == "n_neighbors=3, weights='distance'"
+    assert lines["classes"] == "ring, star"
+    assert lines["reference graphs"] == "20"
+    assert lines["report"].startswith("chose ")
+
+
+@pytest.mark.parametrize(
+    ("saved", "kind", "task", "classes", "references"),
+    [
+        ("v1/sgml-pw", "SGML", "classes", ["ring", "star"], None),
+        ("v2/graphmetric-auto", "GraphMetric", "classes", ["ring", "star"], None),
+        ("v1/knn-regressor", "GraphKNNRegressor", "numbers", None, 16),
+        ("v2/svc-sgml", "GraphSVC", "classes", ["ring", "star"], 16),
+    ],
+)
+def test_models_of_all_kinds_and_versions(saved, kind, task, classes, references, capsys):
+    found = about(SAVED / saved, capsys)
+    assert (found["kind"], found["task"], found["classes"], found["reference_graphs"]) == (
+        kind, task, classes, references,
+    )  # fmt: skip
+    assert (found["metric"] is None) == (references is None)
+
+
+def test_what_is_no_model(tmp_path, capsys):
+    assert main(["info", str(tmp_path)]) == 2
+    assert "info: " in (error := capsys.readouterr().err)
+    assert "not a model folder" in error
