@@ -249,3 +249,25 @@ def test_it_fits_a_phone(file, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.locator("#compare").bounding_box()["y"] < 844
         assert found.said == []
+
+
+def test_a_served_page_asks_for_explanations(tmp_path):
+    chromium()
+    pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
+    from graph_metric_learn.report.serve.app import make_app
+    from graph_metric_learn.report.serve.service import Service
+    from running_server import Running
+
+    graphs, y = rings_and_stars()
+    running = Running(make_app(Service(fitted(), graphs=graphs, y=y, title="Rings"), token="secret"))
+    try:
+        with browser(tmp_path / "profile") as found:
+            page = found.open(f"{running.address}/?token=secret")
+            choose(page, "graph number 10")
+            page.click("#near button >> nth=7")
+            page.wait_for_selector("#compare .terms li, #no-explanation")
+            assert page.locator("#compare .terms li").count() >= 1
+            assert {address.split("/")[2] for address in found.asked} == {f"127.0.0.1:{running.port}"}
+            assert found.said == []
+    finally:
+        running.stop()

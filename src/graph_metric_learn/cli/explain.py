@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from .outputs import check_new, overwrite_option
 from .sources import SOURCE, read_source, source_options
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     one, other = (_place(names, wanted, options.source) for wanted in (options.one, options.other))
     why = metric.explain(graphs[one], graphs[other])
     if options.format == "json":
-        print(json.dumps(_all_shares(why, names[one], names[other]), ensure_ascii=False))
+        print(json.dumps({**why.as_dict(), "graphs": [names[one], names[other]]}, ensure_ascii=False))
     else:
         print(f"{names[one]} and {names[other]}: distance {why.distance:.4g}")
         for name, share in (why.term_share or {}).items():
@@ -62,28 +61,3 @@ def _place(names: list[str], wanted: str, source: str) -> int:
     if wanted.isdigit() and int(wanted) < len(names):
         return int(wanted)
     raise ValueError(f"{source} has no graph {wanted!r}: it has {len(names)} graphs, the first is {names[0]!r}")
-
-
-def _all_shares(why: Any, one: str, other: str) -> dict[str, Any]:
-    found = why.evidence
-    return {
-        "graphs": [one, other],
-        "distance": why.distance,
-        "terms": why.term_share,
-        "blocks": why.block_share,
-        "nodes": [
-            dict(zip(nodes, shares.tolist(), strict=True))
-            for nodes, shares in zip(why.node_names, (why.source_share, why.target_share), strict=True)
-        ],
-        "edges": None if why.edge_ends is None else [
-            [[nodes[a], nodes[b], share] for (a, b), share in why.edge_shares(side).items()]
-            for side, nodes in enumerate(why.node_names)
-        ],
-        "matches": [[why.node_names[0][i], why.node_names[1][j], mass] for i, j, mass in why.matches()],
-        "learned": None if found is None else {
-            "towards": found.towards,
-            "against": found.against,
-            "change": found.change,
-            "nodes": [values.tolist() for values in (found.source, found.target)],
-        },
-    }  # fmt: skip

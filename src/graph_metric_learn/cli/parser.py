@@ -18,6 +18,7 @@ COMMANDS = {
     "info": "say what a saved model is: its settings, what was chosen, its size",
     "explore": "write a page to look at graphs through a saved model: a map, neighbours, and why they are near",
     "explain": "why two graphs are near or far by a saved model: shares of terms, nodes and edges",
+    "serve": "answer requests for predictions, neighbours and explanations over HTTP, and show the explorer",
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",

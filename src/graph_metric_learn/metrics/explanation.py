@@ -127,6 +127,32 @@ class Explanation:
             f"  nodes with the largest shares: {heaviest}",
         ]
 
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON can hold it, nodes by their names."""
+        one, two = self.node_names
+        found = self.evidence
+        shares = (self.source_share, self.target_share)
+        edges = [
+            [[names[a], names[b], share] for (a, b), share in self.edge_shares(side).items() if a >= 0]
+            for side, names in enumerate((one, two))
+        ]
+        return {
+            "graphs": None if self.names is None else list(self.names),
+            "distance": self.distance,
+            "terms": self.term_share,
+            "blocks": self.block_share,
+            "nodes": [
+                [[name, share] for name, share in zip(names, values.tolist(), strict=True)]
+                for names, values in zip((one, two), shares, strict=True)
+            ],
+            "edges": None if self.edge_ends is None else edges,
+            "matches": [[one[i], two[j], mass] for i, j, mass in self.matches()],
+            "learned": None if found is None else {
+                "towards": found.towards, "against": found.against, "change": found.change,
+                "nodes": [found.source.tolist(), found.target.tolist()],
+            },
+        }  # fmt: skip
+
     def _repr_html_(self) -> str:
         from .explanation_html import explanation_html
 

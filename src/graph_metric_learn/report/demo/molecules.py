@@ -52,7 +52,8 @@ propranolol CC(C)NCC(O)COc1cccc2ccccc12 | warfarin CC(=O)CC(c1ccccc1)c1c(O)c2ccc
 testosterone CC12CCC3C(CCC4=CC(=O)CCC34C)C1CCC2O | estradiol CC12CCC3c4ccc(O)cc4CCC3C1CCC2O
 cholesterol CC(C)CCCC(C)C1CCC2C3CC=C4CC(O)CCC4(C)C3CCC12C | vitamin-C OCC(O)C1OC(=O)C(O)=C1O
 retinol CC1=C(C(C)(C)CCC1)C=CC(C)=CC=CC(C)=CCO | quercetin O=c1c(O)c(oc2cc(O)cc(O)c12)-c1ccc(O)c(O)c1
-resveratrol Oc1ccc(cc1)C=Cc1cc(O)cc(O)c1 | saccharin O=C1NS(=O)(=O)c2ccccc12 | THC CCCCCc1cc(O)c2C3C=C(C)CCC3C(C)(C)Oc2c1
+resveratrol Oc1ccc(cc1)C=Cc1cc(O)cc(O)c1 | saccharin O=C1NS(=O)(=O)c2ccccc12
+THC CCCCCc1cc(O)c2C3C=C(C)CCC3C(C)(C)Oc2c1
 """
 
 

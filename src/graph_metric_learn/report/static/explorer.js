@@ -291,7 +291,7 @@ function about() {
   parts.push(element('p', { text: 'The map places graphs by t-SNE of the metric’s vectors: near points are near graphs; far apart says little. Distances and neighbours are exact, among the graphs of this page.' }));
   if (data.target.words.length) parts.push(element('p', { text: `Predictions: ${data.target.words.filter(Boolean).join('; or ')}.` }));
   parts.push(element('p', { text: 'A share says how much of the squared distance d² of two graphs a node, an edge or a term accounts for. Shares of each graph add up to 100 %; a negative one makes the two more alike.' }));
-  parts.push(element('p', { text: `Explanations of ${data.explained.places.size} pairs are stored in this file. It fetches nothing.` }));
+  parts.push(element('p', { text: given.served ? 'Explanations are computed by the server that this page came from.' : `Explanations of ${data.explained.places.size} pairs are stored in this file. It fetches nothing.` }));
   const keys = element('p', {});
   [['/', 'search'], ['arrows', 'next graph on the map'], ['Enter', 'to its neighbours'], ['Escape', 'back'], ['+ − 0', 'zoom']].forEach(([key, does], place) => keys.append(place ? ' · ' : 'Keys: ', element('kbd', { text: key }), ` ${does}`));
   parts.push(keys);

@@ -30,6 +30,16 @@ class Compare {
     this.found = this.data.explained.get(one, two);
     this.root.hidden = false;
     this.root.parentElement.classList.add('comparing');
+    this.waiting = !this.found && Boolean(this.data.given.served);
+    this.render();
+    if (this.waiting) this.ask(one, two);
+  }
+
+  async ask(one, two) {
+    const found = await this.data.explained.ask(one, two);
+    if (!this.pair || this.pair[0] !== one || this.pair[1] !== two) return;
+    this.found = found;
+    this.waiting = false;
     this.render();
   }
 
@@ -81,7 +91,8 @@ class Compare {
       parts.push(told, this.below(found, matches));
     } else {
       parts.push(element('div', { class: 'sides' }, ...figures));
-      parts.push(element('p', { id: 'no-explanation', text: found
+      if (this.waiting) parts.push(element('p', { role: 'status', text: 'Computing the explanation …' }));
+      else parts.push(element('p', { id: 'no-explanation', text: found
         ? 'By this metric the two are the same: their distance is 0, so there is nothing to take apart.'
         : 'No explanation of this pair is stored in the page: only those of the nearest pairs fit. The library computes it: metric.explain(one, other).' }));
     }

@@ -91,7 +91,23 @@ class Explained {
   }
 
   read(p, one, two) {
-    const reader = new Reader(this.records.subarray(this.ends[p], this.ends[p + 1]));
+    return this.parse(this.records.subarray(this.ends[p], this.ends[p + 1]), this.terms, one, two);
+  }
+
+  // One that the server computes; null where it does not.
+  async ask(one, two) {
+    try {
+      const answer = await fetch(`explained/${one}/${two}${location.search}`);
+      if (!answer.ok) return null;
+      const { record, terms } = await answer.json();
+      return this.parse(unpack(record, 'u1'), terms, one, two);
+    } catch {
+      return null;
+    }
+  }
+
+  parse(bytes, terms_, one, two) {
+    const reader = new Reader(bytes);
     const n = this.drawings.sizes[one], m = this.drawings.sizes[two];
     const e = this.drawings.counts[one], f = this.drawings.counts[two];
     const distance = reader.f4(), withEdges = reader.u1(), top = reader.f4();
@@ -103,7 +119,7 @@ class Explained {
       mass.push(reader.many(count, reader.u1).map((value) => value / 255));
     }
     const terms = [];
-    for (let t = reader.u1(); t > 0; t--) terms.push({ name: this.terms[reader.u2()], share: reader.f4() });
+    for (let t = reader.u1(); t > 0; t--) terms.push({ name: terms_[reader.u2()], share: reader.f4() });
     let evidence = null;
     if (reader.u1()) {
       evidence = { towards: reader.i2(), against: reader.i2(), change: reader.f4() };
