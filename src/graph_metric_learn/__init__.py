@@ -41,6 +41,7 @@ _HOME = {
     "kneighbors": "transport",
     "mean_curve": "transport",
     "pairwise_distances": "transport",
+    "skip_bad": "graphs",
     "pw_distance": "transport",
     "rpw_distance": "transport",
     "sw_distance": "transport",
@@ -50,7 +51,7 @@ _ROOMS = ("baselines", "datasets", "graphs", "transport")
 if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
     from .features import NodeFeatures
-    from .graphs import as_graphs
+    from .graphs import as_graphs, skip_bad
     from .graphs.sources.smiles import from_smiles
     from .metrics.automatic import GraphMetric
     from .metrics.sgml import SGML
@@ -121,6 +122,7 @@ __all__ = [
     "pairwise_distances",
     "pw_distance",
     "rpw_distance",
+    "skip_bad",
     "sw_distance",
     "transport",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,7 @@ def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     model = load(options.model)
     index = None
     if options.index is not None:
-        from ..index import GraphIndex  # type: ignore[import-not-found]
-
-        index = GraphIndex.load(options.index, read_only=True)
+        index = importlib.import_module("..index", __package__).GraphIndex.load(options.index, read_only=True)
     names = graphs = y = None
     if options.source:
         names, graphs, y = read_source(options, options.source, options.labels)

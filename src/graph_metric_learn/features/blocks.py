@@ -172,9 +172,9 @@ class NodeBlocks(BaseEstimator):
         return [found[name.source, name.level] for name in parsed]
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
-        """The same transformer for some of its blocks."""
-        fewer = clone(self)
-        fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
+        """The same transformer for some of its blocks, each named once or several times."""
+        fewer, names = clone(self), list(dict.fromkeys(names))
+        fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, names
         used = {parse_name(name).source for name in names}
         fewer.blocks_ = {source: block for source, block in self.blocks_.items() if source in used}
         fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -12,8 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from .._core.parallel import in_parallel
+from .._core.progress import progress_bar
 from .._core.registry import Registry
 from ..graphs import Columns, Graphs, as_graphs
+from ..graphs.stream import is_stream, read_chunks
 from ..persistence.models import load_model, save_model
 from ..transport import Embedded, Vectors, pairwise_distances
 from .explanation import Explanation
@@ -117,6 +120,25 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """Options of :func:`as_graphs` that the metric was made with."""
         names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def by_chunks(self, function: Callable[[Any, Graphs], Any], graphs: Any) -> Iterator[Any]:
+        """function(metric, chunk) for graphs of any kind and number, a thousand at a time, in their order.
+
+        Through joblib: inside `joblib.parallel_config`, chunks go to its workers, and the metric to each of them once.
+        """
+        total = None if is_stream(graphs) or not hasattr(graphs, "__len__") else len(graphs)
+        with progress_bar(self.progress, "embedding", total=total, unit="graph", delay=2.0) as bar:
+
+            def shown() -> Iterator[Graphs]:
+                for chunk in read_chunks(graphs, self.read):
+                    yield chunk
+                    bar.update(len(chunk))
+
+            yield from in_parallel(function, shown(), self.for_workers())
+
+    def for_workers(self) -> Self:
+        """What embeds graphs elsewhere: the metric, without what only `fit` needed."""
+        return self
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.

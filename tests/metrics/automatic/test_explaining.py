@@ -44,7 +44,7 @@ def check(metric, one, two, tolerance=1e-3):
 def added_up(metric, one, two):
     """What all terms add, before shares are made of it."""
     both = metric._as_fitted(metric.read([one, two]))
-    embedded = next(metric._embedded(both))
+    embedded = metric._embedded(both)
     vectors = metric.transform([one, two])
     first, second = (vectors.toarray() if sparse.issparse(vectors) else vectors).astype(float)
     total = 0.0

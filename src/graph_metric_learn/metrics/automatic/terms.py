@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +146,24 @@ class Term:
             config["title"], config["names"], arrays.get("basis"), config["kind"], embedding, config["weight"],
             Projection.from_arrays(strip_prefix(arrays, "projection.")), arrays.get("column_weights"),
         )  # fmt: skip
+
+
+def embed_anew(
+    terms: Mapping[str, Term], blocks: Blocks, sizes: Mapping[str, np.ndarray], rng: np.random.Generator, *, whole: bool
+) -> dict[str, Any]:
+    """Vectors of training graphs by the key of the term, with all trees that they have as columns.
+
+    With `whole`, no term is projected onto fewer coordinates.
+    """
+    embedded = {}
+    for key, term in terms.items():
+        if whole:
+            term.projection = None
+        term.see_all(blocks, sizes[term.cloud], rng)
+        embedded[key] = term.embedded(blocks, sizes[term.cloud])
+        if term.projection is not None and sparse.issparse(embedded[key]):
+            term.compact(embedded[key])
+    return embedded
 
 
 def _joined(blocks: Blocks, names: Sequence[str]) -> Any:

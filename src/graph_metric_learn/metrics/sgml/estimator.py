@@ -25,7 +25,7 @@ from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .encoders import SGCN, encode, encode_measures
-from .matching import explain_pair
+from .matching import explain_pairs
 from .options import check_options
 from .reading import HINT, used_of_edges, warn_of_offsets
 from .state import fitted_state, restore_state
@@ -322,10 +322,8 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        ready = self.node_features(self.read(graphs))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, ready)
-            return self.rule_.curves(points, ready.sizes, masses, numpy=True)
+        parts = list(self.by_chunks(_curves, graphs))
+        return parts[0] if len(parts) == 1 else Curves.concatenate(parts)
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -337,13 +335,7 @@ class SGML(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        given = self.node_features(self.read(graphs))
-        for pair in pairs:
-            both = given[list(pair)]
-            with torch.no_grad():
-                points, masses = encode_measures(self.module_, both)
-            weights = None if masses is None else masses.cpu().numpy()
-            yield explain_pair(points.cpu().numpy(), both, self.rule_, weights)
+        return explain_pairs(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -398,3 +390,11 @@ class SGML(BaseGraphMetric):
         """Where `fit` trains."""
         large = self.batch_size >= _LARGE_BATCH and torch.cuda.is_available()
         return resolve_device(self.device, auto="cuda" if large else "cpu")
+
+
+def _curves(metric: SGML, given: Graphs) -> Curves:
+    """Graphs that were read, as curves."""
+    ready = metric.node_features(given)
+    with torch.no_grad():
+        points, masses = encode_measures(metric.module_, ready)
+        return metric.rule_.curves(points, ready.sizes, masses, numpy=True)

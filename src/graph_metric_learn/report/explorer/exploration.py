@@ -157,10 +157,8 @@ def explored(
     metric = model.metric_ if isinstance(model, MetricPredictor) else model
     if not isinstance(metric, BaseGraphMetric):
         raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
-    given = metric.read(graphs)
-    originals = None if isinstance(graphs, Graphs) else list(getattr(graphs, "graphs", graphs))
-    if originals is not None and len(originals) != len(given):
-        originals = None  # a Batch
+    originals = _listed_graphs(graphs)
+    given = metric.read(graphs if originals is None else originals)
     called = _names(given, names)
     y = None if y is None else list(y)
     if y is not None and len(y) != len(given):
@@ -188,6 +186,13 @@ def explored(
     return Exploration(
         title or "Explore graphs", report, called, places, looks, targets, near, explained, most_edges, note
     )
+
+
+def _listed_graphs(graphs: Any) -> list[Any] | None:
+    """The user's own graphs, one by one; None where only the collection is there."""
+    if isinstance(graphs, Graphs):
+        return None
+    return graphs.to_data_list() if hasattr(graphs, "to_data_list") else list(getattr(graphs, "graphs", graphs))
 
 
 def _names(given: Graphs, names: Sequence[str] | None) -> list[str]:
