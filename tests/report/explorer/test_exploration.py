@@ -52,6 +52,15 @@ def test_as_many_pairs_are_explained_as_asked_for(classifier, rings_and_stars):
     assert np.frombuffer(base64.b64decode(found["ends"]), "<u4")[-1] == len(base64.b64decode(found["records"]))
 
 
+def test_large_drawings_leave_less_room_for_explanations(classifier, rings_and_stars, monkeypatch):
+    graphs, y = rings_and_stars
+    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._PAGE_BYTES", 20_000)
+    few = explored(classifier, graphs, y).explained
+    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._PAGE_BYTES", 5_000)
+    assert 0 < len(few["records"]) < 20_000
+    assert explored(classifier, graphs, y).explained["pairs"] == ""
+
+
 def test_a_metric_without_explanations_can_be_explored():
     found = explored(FirstColumn().fit(points(1.0, 2.0)), points(1.0, 2.0, 4.0), names=["a", "b", "c"])
     assert found.explained["pairs"] == ""

@@ -24,6 +24,7 @@ from .targets import Targets, read_targets
 MOST_GRAPHS = 5000
 _N_NEAR = 8  # neighbours listed
 _MOST_PAIRS = 12_000  # explained: some minutes of work
+_PAGE_BYTES = 13_000_000  # for drawings and explanations together
 _BYTES = 7_000_000  # for explanations
 _EDGE_BYTES = 3_000_000  # for edges of drawings
 
@@ -224,8 +225,10 @@ def _explained(
 ) -> dict[str, Any]:
     """Explanations of the most wanted pairs, packed; none where the metric has none."""
     counts = np.array([min(look.edges.shape[1], most_edges) for look in looks])
-    costs = explanation_bytes(np.array([len(look.names) for look in looks]), counts)
-    pairs = choose_pairs(near, targets, costs, _BYTES, most)
+    sizes = np.array([len(look.names) for look in looks])
+    costs = explanation_bytes(sizes, counts)
+    left = _PAGE_BYTES - 7 * int(sizes.sum()) - 6 * int(counts.sum())  # beside the drawings
+    pairs = choose_pairs(near, targets, costs, max(0, min(_BYTES, left)), most)
     terms: dict[str, int] = {}
     records = []
     try:
