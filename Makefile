@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint setup clean
+.PHONY: demo test lint setup clean pictures
 
 demo: $(VENV)/.installed
 	$(BIN)/graph-metric-learn demo
@@ -17,6 +17,10 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 setup: $(VENV)/.installed-dev
+
+# Pictures of the explorer for the documentation, from the pages of the demo; needs Debian's chromium.
+pictures: $(VENV)/.installed-dev demo
+	$(BIN)/python tests/take_pictures.py demo-report
 
 # torch first and alone: a resolver that sees other packages' wishes first may pick a build with gigabytes of CUDA.
 $(VENV)/.torch: constraints.txt

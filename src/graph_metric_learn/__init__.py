@@ -26,6 +26,7 @@ _HOME = {
     "SGCN": "metrics.sgml.encoders",
     "SGML": "metrics.sgml",
     "as_graphs": "graphs",
+    "explore": "report.explorer",
     "fit_many": "metrics.sgml.fit_many",
     "from_smiles": "graphs.sources.smiles",
     "load": "neighbors",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         NearestClassMean,
         load,
     )
+    from .report.explorer import explore
     from .transport import (
         Curves,
         Vectors,
@@ -110,6 +112,7 @@ __all__ = [
     "baselines",
     "curve_vectors",
     "datasets",
+    "explore",
     "fit_many",
     "from_smiles",
     "graphs",

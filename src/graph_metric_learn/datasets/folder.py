@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,31 @@ def _read_labels(path: Path) -> dict[str, str]:
 
 def _read_all(paths: Iterable[Path]) -> list[Any]:
     """The graphs in files whose nodes and edges have attributes of the same names, or a ValueError that names both."""
+    return _alike((path, _read(path)) for path in paths)
+
+
+def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Graphs in node-link format as NetworkX graphs, read as :func:`load_folder` reads files of these names.
+
+    >>> square = {"nodes": [{"id": i, "mass": i / 2} for i in range(4)], "edges": [{"source": 0, "target": 1}]}
+    >>> graph, = graphs_from_node_link([square], ["square"])
+    >>> graph.nodes[3], graph.graph["node_columns"]
+    ({'x': [1.5]}, ['mass'])
+    """
+    graphs = []
+    for one, name in zip(found, names, strict=True):
+        try:
+            graphs.append((Path(f"{name}.json"), _from_node_link(copy.deepcopy(one))))
+        except Exception as error:  # NetworkX raises many types
+            raise ValueError(f"cannot read {name}: {error}") from None
+    return _alike(graphs)
+
+
+def _alike(read: Iterable[tuple[Path, Any]]) -> list[Any]:
+    """Graphs with their files, of which all must have attributes of the same names."""
     graphs = []
     first: dict[str, tuple[Path, list[str]]] = {}
-    for path in paths:
-        graph = _read(path)
+    for path, graph in read:
         graph.name = path.stem
         graphs.append(graph)
         if path.suffix.lower() not in (".graphml", ".json"):
@@ -149,9 +171,12 @@ def _read(path: Path) -> Any:
 
 def _read_node_link(path: Path) -> Any:
     """A graph of any kind of NetworkX from its node-link format."""
+    return _from_node_link(json.loads(path.read_text(encoding="utf-8-sig")))
+
+
+def _from_node_link(found: Any) -> Any:
     import networkx as nx
 
-    found = json.loads(path.read_text(encoding="utf-8-sig"))
     links = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
     if not links or "nodes" not in found:
         raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')

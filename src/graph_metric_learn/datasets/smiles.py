@@ -14,6 +14,7 @@ import numpy as np
 
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
 from .limits import max_unpacked, refuse_large
+from .preview import dataset_html
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
@@ -60,6 +61,9 @@ class MoleculeDataset:
         nodes = np.mean([graph.num_nodes for graph in self.graphs])
         edges = np.mean([graph.edge_index.shape[1] / 2 for graph in self.graphs])
         return f"MoleculeDataset({self.name}: {', '.join(parts)}, on average {nodes:.1f} atoms and {edges:.1f} bonds)"
+
+    def _repr_html_(self) -> str:
+        return dataset_html(repr(self), self.graphs, self.y, self.names)
 
 
 def load_smiles(

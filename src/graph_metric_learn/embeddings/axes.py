@@ -55,7 +55,8 @@ class Axes(Embedding):
         owner = np.repeat(np.arange(len(sizes)), sizes)
         order = np.stack([np.lexsort([column, owner]) for column in along.T], axis=1)
         means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
-        _fill_cells(along, order, np.ascontiguousarray(carried, np.float32), offsets(sizes), self.n_cells, means)
+        values = np.ascontiguousarray(carried, np.float32)
+        _fill_cells(along, order, values, offsets(sizes), self.n_cells, means, threads=len(sizes) > 1)
         return means
 
     def arrays(self) -> dict[str, np.ndarray]:

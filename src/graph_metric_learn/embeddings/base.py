@@ -76,11 +76,7 @@ class Embedding:
 
         Each of the two adds up to all of it. A point of x is compared, in each slot that it is in, with the mean of z.
         """
-        left, right = self.shares(x), self.shares(z)
-        gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
-        source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))
-        target = right * (np.sum(gradient * (left @ x), axis=1, keepdims=True) - gradient @ z.T)
-        return source.sum(0), target.sum(0)
+        return attribute_slots(x, z, self.shares(x), self.shares(z), gradient)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted, by the name of the attribute."""
@@ -107,6 +103,16 @@ class Embedding:
 
 
 EMBEDDINGS: Registry[type[Embedding]] = Registry("embedding")
+
+
+def attribute_slots(
+    x: np.ndarray, z: np.ndarray, left: np.ndarray, right: np.ndarray, gradient: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What :meth:`Embedding.attribute` returns, from the shares of the slots [slots, n], [slots, m]."""
+    gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
+    source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))
+    target = right * (np.sum(gradient * (left @ x), axis=1, keepdims=True) - gradient @ z.T)
+    return source.sum(0), target.sum(0)
 
 
 def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], columns: int) -> Embedding:

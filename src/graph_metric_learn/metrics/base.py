@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 
 from .._core.parallel import in_parallel
 from .._core.progress import progress_bar
@@ -86,6 +88,11 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance."""
+
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
+        """The same for many pairs of graphs, given by their numbers [P, 2], one after the other."""
+        listed = getattr(graphs, "graphs", graphs)
+        return (self.explain(listed[i], listed[j]) for i, j in pairs)
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -171,6 +178,15 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
             for row in found:  # row by row: a matrix on disk need not fit into memory
                 row[row < (self.rounding**2 if squared else self.rounding)] = 0.0
         return found
+
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: the options, as scikit-learn lists them, and what was chosen and learned."""
+        html = super()._repr_html_inner()
+        try:
+            report = str(getattr(self, "report_", ""))
+        except NotFittedError:
+            report = ""
+        return f"{html}<p>{escape(report)}</p>" if report else html
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes the metric to a folder: JSON and safetensors, no pickle."""

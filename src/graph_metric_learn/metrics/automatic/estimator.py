@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from .balance import balance
 from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
-from .explaining import explain_pair
+from .explaining import explain_pairs
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
@@ -316,14 +317,12 @@ class GraphMetric(BaseGraphMetric):
         return np.concatenate(list(self.by_chunks(_scores, graphs)))
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
+        """What each term, block, node and edge adds to d², and which nodes are compared; see :class:`Explanation`."""
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
 
-        Shares add up to 1, and may be negative: of a node that makes the two graphs more alike. What a term adds to the
-        squared distance is a product of the difference of its vectors with a gradient; learned scores are not linear,
-        and their gradient is averaged along the line between the two graphs.
-        """
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "terms_")
-        return explain_pair(self, self._as_fitted(self.read([graph, other])))
+        return explain_pairs(self, self._as_fitted(self.read(graphs)), pairs)
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         if self.learned_ is None or not getattr(self, "_folds", None):
@@ -367,11 +366,9 @@ class GraphMetric(BaseGraphMetric):
         return {term.key: term for term in [*self.terms_, *learned]}
 
     def _as_fitted(self, given: Graphs) -> Graphs:
-        """Graphs whose labels and edges are read as those in `fit`."""
         return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
     def _blocks(self, given: Graphs) -> dict[str, Any]:
-        """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

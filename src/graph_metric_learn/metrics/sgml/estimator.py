@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,8 @@ from ...transport.devices import resolve_device
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
-from .encoders import SGCN, encode, encode_measures, redraw_dead
-from .matching import explain_pair
+from .encoders import SGCN, encode, redraw_dead
+from .matching import explain_pairs
 from .options import check_options
 from .reading import HINT, curves_of, used_of_edges, warn_of_offsets, warn_of_zeros
 from .state import checked_params, curve_shape, fitted_state, restore_state
@@ -332,12 +333,11 @@ class SGML(BaseGraphMetric):
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are matched, and each node's share of their distance."""
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
+
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        both = self.node_features(self.read([graph, other]))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, both)
-        weights = None if masses is None else masses.cpu().numpy()
-        return explain_pair(points.cpu().numpy(), both, self.rule_, weights)
+        return explain_pairs(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
