@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._core.validation import one_of
 from .limits import check_unpacked, check_xml
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 # Under which names `as_graphs` looks for vectors and labels of nodes and edges.
 _VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
 _WEIGHT = "weight"
+_MOST_LISTED = 5  # files in a warning
 
 
-def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[list[str], list[Any], np.ndarray | None]:
+def load_folder(
+    folder: str | Path, labels: str | Path | None = None, *, on_error: str = "raise"
+) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Reads the graphs of a folder.
 
     Parameters
@@ -42,6 +46,9 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     labels : path, optional
         CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
         all graphs are read and have no class.
+    on_error : {"raise", "skip"}
+        What to do with a file that cannot be read: raise a `ValueError` that names it, or leave it out and name all
+        such files in one warning.
 
     Returns
     -------
@@ -65,13 +72,16 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
             files[path.stem] = path
     if not files:
         raise ValueError(f"{folder} holds no graph files ({', '.join(SUFFIXES)})")
+    one_of("on_error", on_error, ("raise", "skip"))
     if labels is None:
-        return list(files), _read_all(files.values()), None
+        graphs = _read_all(files, skip=on_error == "skip")
+        return list(graphs), list(graphs.values()), None
     classes = _read_labels(Path(labels))
     missing = [name for name in classes if name not in files]
     if missing:
         raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
-    return list(classes), _read_all(files[name] for name in classes), np.array(list(classes.values()))
+    graphs = _read_all({name: files[name] for name in classes}, skip=on_error == "skip")
+    return list(graphs), list(graphs.values()), np.array([classes[name] for name in graphs])
 
 
 def _read_labels(path: Path) -> dict[str, str]:
@@ -97,14 +107,21 @@ def _read_labels(path: Path) -> dict[str, str]:
     return classes
 
 
-def _read_all(paths: Iterable[Path]) -> list[Any]:
+def _read_all(files: dict[str, Path], *, skip: bool) -> dict[str, Any]:
     """The graphs in files whose nodes and edges have attributes of the same names, or a ValueError that names both."""
-    graphs = []
+    graphs: dict[str, Any] = {}
     first: dict[str, tuple[Path, list[str]]] = {}
-    for path in paths:
-        graph = _read(path)
+    broken = []
+    for name, path in files.items():
+        try:
+            graph = _read(path)
+        except ValueError as error:
+            if not skip:
+                raise
+            broken.append(str(error))
+            continue
         graph.name = path.stem
-        graphs.append(graph)
+        graphs[name] = graph
         if path.suffix.lower() not in (".graphml", ".json"):
             continue
         for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
@@ -115,6 +132,12 @@ def _read_all(paths: Iterable[Path]) -> list[Any]:
                     graph.graph[f"{what}_columns"] = columns
                 names = columns + ["label"] * labelled
                 _check_names(names, what, path, *first.setdefault(what, (path, names)))
+    if broken:
+        more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
+        listed = "; ".join(broken[:_MOST_LISTED]) + more
+        if not graphs:
+            raise ValueError(f"none of {len(broken)} files can be read: {listed}")
+        warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
     return graphs
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,12 @@ class _Neighbors(MetricPredictor):
         given = self.metric_.read(graphs)
         more = self.metric_.embed(given)
         y = self._more_targets(given, y)
-        self.names_ = joined_names(self.names_, len(self.embedded_), given.names, len(more))
-        self.embedded_ = Embedded.concatenate([self.embedded_, more])
-        self.y_ = np.concatenate([self.y_, y])
-        self._complete()
+        grown = copy(self)
+        grown.names_ = joined_names(self.names_, len(self.embedded_), given.names, len(more))
+        grown.embedded_ = Embedded.concatenate([self.embedded_, more])
+        grown.y_ = np.concatenate([self.y_, y])
+        grown._complete()
+        self.__dict__.update(vars(grown))  # in one step: other threads may be predicting
         return self
 
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
@@ -269,7 +272,8 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
-        return self._vote_shares(graphs) @ (self.y_[:, None] == self.classes_).astype(float)
+        now = copy(self)  # graphs may be added meanwhile
+        return now._vote_shares(graphs) @ (now.y_[:, None] == now.classes_).astype(float)
 
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
@@ -341,9 +345,10 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
 
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N] or [N, T]; of several numbers, over the neighbours that have one."""
-        shares = self._vote_shares(graphs)
-        known = np.isfinite(self.y_)
+        now = copy(self)  # graphs may be added meanwhile
+        shares, y = now._vote_shares(graphs), now.y_
+        known = np.isfinite(y)
         if known.all():
-            return shares @ self.y_
-        total, weight = shares @ np.where(known, self.y_, 0.0), shares @ known.astype(float)
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(self.y_, axis=0))
+            return shares @ y
+        total, weight = shares @ np.where(known, y, 0.0), shares @ known.astype(float)
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(y, axis=0))
