@@ -12,6 +12,9 @@ def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier fi
 
 
 def check_new(path: Path, overwrite: bool) -> None:
-    """Refuses to overwrite before the work starts, not after it."""
+    """Refuses to overwrite, or to write where nothing can be written, before the work starts and not after it."""
+    from .._core.files import check_writable
+
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists already: choose another --out or add --overwrite")
+    check_writable(path)

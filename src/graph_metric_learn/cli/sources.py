@@ -25,7 +25,10 @@ def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> 
     if target:
         add("--target", metavar="COLUMN", help="column of classes or numbers")
     add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
-    add("--on-error", choices=["raise", "skip"], help="stop at a row that cannot be read, or leave it out (raise)")
+    parser.add_argument(
+        "--on-error", choices=["raise", "skip"],
+        help="stop at a row of a CSV or a file of a folder that cannot be read, or leave it out (raise)",
+    )  # fmt: skip
 
 
 def read_source(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:

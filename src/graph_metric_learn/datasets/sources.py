@@ -49,11 +49,12 @@ def load_source(
         if labels is not None:
             raise ValueError("--labels goes with a folder of graph files; --target names the column of a CSV")
         return _load_csv(source, columns)
+    of_files = folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file()
     for option, value in columns._asdict().items():
-        if value is not None:
+        if value is not None and not (of_files and option == "on_error"):
             raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
-    if folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file():
-        return load_folder(folder, labels)
+    if of_files:
+        return load_folder(folder, labels, on_error=columns.on_error or "raise")
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
     if ("/" in source or "\\" in source) and not folder.is_dir():
