@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 
 def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier file") -> None:
     """Whether what is there may be replaced."""
     parser.add_argument("--overwrite", action="store_true", help=f"replace {what}")
+
+
+@contextmanager
+def text_output(path: Path | None, overwrite: bool) -> Iterator[TextIO]:
+    """A file that appears when the block ends well, or standard output."""
+    if path is None:
+        yield sys.stdout
+        return
+    from .._core.files import new_file
+
+    with new_file(path, overwrite=overwrite) as name, name.open("w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 def check_new(path: Path, overwrite: bool) -> None:
