@@ -6,6 +6,7 @@ from graph_metric_learn.experiments import outlook, protocol
 from graph_metric_learn.experiments.evaluate import dataset
 from graph_metric_learn.experiments.molecules import molecule_cells, read_molecules
 from graph_metric_learn.experiments.records import Records, key_of
+from graph_metric_learn.experiments.runner import run_cells
 from small_records import SECONDS, add_numbers, add_outlook
 
 
@@ -61,6 +62,12 @@ def test_the_nearest_class_mean_is_that_of_the_fitted_metric(root, monkeypatch):
     assert count == len(protocol.split(y, 3)[0]) < len(graphs)
     assert metric.random_state == 3
     assert len(metric.history_.loss) == 10
+
+
+def test_cells_are_run_and_recorded(root, records):
+    cells = toy_cells("SGML")
+    assert run_cells(cells, records, root=root, progress=False) == []
+    assert [records[cell]["test"] for cell in cells] == [1.0, 1.0]
 
 
 def test_learned_masses_are_learned(root):

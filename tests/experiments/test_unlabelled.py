@@ -4,6 +4,7 @@ from graph_metric_learn import GraphMetric
 from graph_metric_learn.experiments import unlabelled
 from graph_metric_learn.experiments.methods import missing_packages
 from graph_metric_learn.experiments.records import Records, key_of
+from graph_metric_learn.experiments.runner import run_cells
 from small_records import add_outlook, add_unlabelled
 
 SYSTEMS = (unlabelled.OURS, *unlabelled.CONTROLS)
@@ -38,6 +39,12 @@ def test_every_system_is_judged_by_neighbours_and_clusters(root, method):
     assert -0.5 <= kmeans["test"] <= 1.0
     if method == "mean-pool":  # each ring has the same mean of degrees, no star has it
         assert kmeans["test"] == 1.0
+
+
+def test_cells_are_run_and_recorded(root, records):
+    cells = toy_cells("mean-pool", run=1)
+    assert run_cells(cells, records, root=root, progress=False) == []
+    assert records[cells[1]]["test"] == 1.0
 
 
 def test_no_metric_is_given_labels(root, monkeypatch):
