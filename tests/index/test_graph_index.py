@@ -53,7 +53,7 @@ def test_search_by_id_and_what_is_kept_of_a_graph(index):
     assert notes[0][1] == {"place": 3.0, "n": 2}
     np.testing.assert_allclose(gml.pairwise_distances(index.embedded(["e", "b"]))[0, 1], 9, atol=1e-5)
     with pytest.raises(ValueError, match="id 'z' is not in the index"):
-        index.search_ids(["z"])
+        index.search_ids(["z"], k=1)
     with pytest.raises(ValueError, match="k=6, but the index holds 5"):
         index.search_ids(["a"], k=6)
 
