@@ -10,6 +10,7 @@ import graph_metric_learn as gml
 from browser import browser, chromium
 from element_graphs import element_graphs
 from explorer_graphs import HOSTILE, WRONG, fitted, rings_and_stars
+from odd_graphs import odd_graphs
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,86 @@ def test_numbers_and_what_raises_them(tmp_path):
         assert page.locator("#compare svg.drawing").first.inner_html() != before
         assert "raises it" in page.text_content(".bar")
         assert "Nodes that raise the number: " in page.text_content("#compare")
+        assert found.said == []
+
+
+def test_odd_graphs_without_targets(tmp_path):
+    chromium()
+    graphs = odd_graphs()
+    metric = gml.GraphMetric(features=["degree@0", "size@0"], random_state=0).fit(graphs)
+    file = gml.explore(metric, graphs, path=tmp_path / "page.html")
+    with browser(tmp_path / "profile") as found:
+        page = found.open(file.as_uri())
+        assert page.text_content("#facts") == "12 graphs"
+        assert page.locator("#colour option").all_text_contents() == ["number of nodes"]
+        for number, graph in enumerate(graphs):
+            choose(page, graph.name)
+            nodes, edges = len(graph), graph.number_of_edges()
+            words = f"{nodes} node{'s' * (nodes != 1)}, {edges:,} edge{'s' * (edges != 1)}"
+            assert words in page.text_content("#panel"), number
+            assert page.locator("#panel > svg circle").count() >= nodes
+            assert not re.search("NaN|undefined|null", page.locator("#panel").inner_html())
+            for place in range(page.locator("#near button").count()):
+                page.click(f"#near button >> nth={place}")
+                assert page.locator("#compare svg.drawing").count() == 2
+                assert not re.search("NaN|undefined|Infinity", page.locator("#compare").inner_html())
+        page.click("#close-compare")
+        for _ in range(4):
+            page.click("#zoom-in")
+        page.wait_for_timeout(100)
+        assert found.said == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_very_few_graphs(tmp_path, count):
+    chromium()
+    graphs = odd_graphs()
+    metric = gml.GraphMetric(features=["degree@0"], random_state=0).fit(graphs)
+    file = gml.explore(metric, graphs[:count], path=tmp_path / "page.html")
+    with browser(tmp_path / "profile") as found:
+        page = found.open(f"{file.as_uri()}#0")
+        assert page.locator("#near button").count() == count - 1
+        page.press("#map", "ArrowRight")
+        assert found.said == []
+
+
+def test_numbers_that_are_predicted_but_not_known(tmp_path):
+    chromium()
+    graphs, y = element_graphs()
+    metric = gml.GraphMetric(features=["trees@0"], label="element", random_state=0)
+    model = gml.GraphKNNRegressor(metric, n_neighbors=3).fit(graphs[:50], y[:50])
+    file = gml.explore(model, graphs, path=tmp_path / "page.html", explanations=20)
+    with browser(tmp_path / "profile") as found:
+        page = found.open(f"{file.as_uri()}#55")
+        assert page.locator("#colour option").all_text_contents() == ["predicted number", "number of nodes"]
+        assert re.search(r"predicted [−\d.]+The prediction is that of the model", page.text_content("#panel"))
+        assert "mean error" not in page.text_content("#facts")
+        assert found.said == []
+
+
+def test_graphs_that_are_not_drawn_say_why(tmp_path, monkeypatch):
+    chromium()
+    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._DRAWING_BYTES", 3000)
+    graphs = odd_graphs()
+    metric = gml.GraphMetric(features=["degree@0", "size@0"], random_state=0).fit(graphs)
+    file = gml.explore(metric, graphs, path=tmp_path / "page.html")
+    with browser(tmp_path / "profile") as found:
+        page = found.open(f"{file.as_uri()}#4")
+        assert page.text_content("#panel > svg") == "not drawn"
+        assert "500 nodes, 3,000 edges" in page.text_content("#panel")
+        assert page.text_content(".undrawn").startswith("Too large to be drawn")
+        page.click("#near button >> nth=0")
+        assert page.text_content("#no-explanation").startswith("Too large to be drawn")
+        page.click("#close-compare")
+        page.click("#about-button")
+        assert re.search(r"\d of the graphs are too large to be drawn", page.text_content("#about"))
+        choose(page, "odd 8")
+        assert page.locator("#panel > svg circle").count() >= 5
+        page.click("#near button >> nth=0")
+        assert page.locator("#compare .terms li").count() >= 1
+        page.click("#close-compare")
+        for _ in range(3):
+            page.click("#zoom-in")
         assert found.said == []
 
 
@@ -268,6 +349,35 @@ def test_a_served_page_asks_for_explanations(tmp_path):
             page.wait_for_selector("#compare .terms li, #no-explanation")
             assert page.locator("#compare .terms li").count() >= 1
             assert {address.split("/")[2] for address in found.asked} == {f"127.0.0.1:{running.port}"}
+            assert found.said == []
+    finally:
+        running.stop()
+
+
+def test_the_page_of_an_index(tmp_path):
+    chromium()
+    pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
+    from graph_metric_learn.report.serve.app import make_app
+    from graph_metric_learn.report.serve.service import Service
+    from running_server import Running
+
+    graphs, y = rings_and_stars()
+    model = fitted()
+    index = gml.GraphIndex(model.metric_).add(graphs, metadata=[{"target": one} for one in y.tolist()])
+    running = Running(make_app(Service(model, index)))
+    try:
+        with browser(tmp_path / "profile") as found:
+            page = found.open(running.address)
+            assert "40 graphs · 2 classes" in page.text_content("#facts")
+            assert page.locator("#colour option").all_text_contents() == ["class"]
+            choose(page, "onerror")
+            assert page.text_content("#chosen-name") == HOSTILE
+            assert "class ring" in page.text_content("#panel")
+            assert "keeps no graphs" in page.text_content(".undrawn")
+            page.click("#near button >> nth=0")
+            assert "keeps no graphs" in page.text_content("#no-explanation")
+            assert page.evaluate(UNNAMED) == 0
+            assert not [address for address in found.asked if "explained" in address]
             assert found.said == []
     finally:
         running.stop()

@@ -24,7 +24,8 @@ def map_layout(vectors: Any, seed: int = 0) -> np.ndarray:
     few = min(50, count - 1, width - 1)
     if few >= 1:
         reduce = TruncatedSVD(few, random_state=seed) if sparse.issparse(vectors) else PCA(few, random_state=seed)
-        vectors = reduce.fit_transform(vectors)
+        with np.errstate(invalid="ignore"):  # it divides by the total variance, 0 where all graphs are equal
+            vectors = reduce.fit_transform(vectors)
     elif sparse.issparse(vectors):
         vectors = vectors.toarray()
     start = np.zeros((count, 2))

@@ -138,12 +138,12 @@ function ofGraph(i) {
     if (predicted && how[i] >= 0) parts.push(element('p', { class: 'how', text: `The prediction is ${words[how[i]]}.` }));
     if (known) parts.push(element('p', { class: 'how', text: known[i] ? 'The model was fitted to this graph.' : 'The model has not seen this graph.' }));
   }
-  parts.push(drawGraph(graph, { alt: `drawing of ${data.names[i]}, ${graph.size} nodes and ${graph.all} edges` }));
+  parts.push(drawGraph(graph, { alt: `drawing of ${data.names[i]}, ${counted(graph.size, 'node')} and ${counted(graph.all, 'edge')}` }));
   if (graph.undrawn) parts.push(element('p', { class: 'how undrawn', text: data.given.undrawn }));
   const more = !graph.undrawn && graph.all > graph.edges.length ? `, of which ${graph.edges.length} are drawn` : '';
-  if (graph.size) parts.push(element('p', { class: 'how', text: `${graph.size} ${graph.atoms ? 'atoms' : 'nodes'}, ${graph.all} ${graph.atoms ? 'bonds' : 'edges'}${more}` }));
+  if (graph.size) parts.push(element('p', { class: 'how', text: `${counted(graph.size, graph.atoms ? 'atom' : 'node')}, ${counted(graph.all, graph.atoms ? 'bond' : 'edge')}${more}` }));
   const near = data.neighbours(i);
-  parts.push(element('h3', { text: near.length ? 'Nearest graphs, with distances: choose one to see why' : 'No other graphs' }));
+  parts.push(element('h3', { text: !near.length ? 'No other graphs' : graph.undrawn ? 'Nearest graphs, with distances' : 'Nearest graphs, with distances: choose one to see why' }));
   parts.push(element('ul', { class: 'near', id: 'near' }, ...near.map((one) => graphButton(one.id, { ...one, pressed: one.id === other, click: () => compareWith(one) }))));
   parts.push(element('h3', { text: '' }), element('button', { type: 'button', id: 'clear', text: 'Choose another graph', on: { click: clear } }));
   return parts;
@@ -224,7 +224,7 @@ function refilter() {
   const [, test] = filters[at('filter').value];
   let count = 0;
   for (let i = 0; i < data.count; i++) { map.shown[i] = test(i) ? 1 : 0; count += map.shown[i] }
-  told.textContent = `${count} graphs shown.`;
+  told.textContent = `${counted(count, 'graph')} shown.`;
   map.draw();
 }
 at('colour').addEventListener('change', recolour);
@@ -306,7 +306,7 @@ at('about-button').addEventListener('click', () => {
 });
 
 function facts() {
-  const { kind, classes, values, predicted, how, honest } = data.target, parts = [`${data.count.toLocaleString('en')} graphs`];
+  const { kind, classes, values, predicted, how, honest } = data.target, parts = [counted(data.count, 'graph')];
   if (kind === 'classes') parts.push(`${classes.length} classes`);
   const everyone = Array.from(data.x, (_, i) => i).filter((i) => values && predicted && values[i] !== null && predicted[i] !== null && (kind === 'numbers' || (values[i] >= 0 && predicted[i] >= 0)));
   const fair = everyone.filter((i) => honest[how[i]]), known = fair.length ? fair : everyone;

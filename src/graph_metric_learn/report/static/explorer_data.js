@@ -203,6 +203,11 @@ function shortNumber(value) {
   return Number(value.toPrecision(3)).toString().replace('-', '−');
 }
 
+// "1 node", "2,000 nodes".
+function counted(count, what) {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function percent(share) {
   const value = Math.abs(share) < 0.0005 ? 0 : 100 * share;
   const text = value === 0 || Math.abs(value) >= 9.95 ? value.toFixed(0) : value.toFixed(1);
