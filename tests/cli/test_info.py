@@ -1,7 +1,9 @@
 import json
 from pathlib import Path
 
+import networkx as nx
 import pytest
+import torch
 
 import graph_metric_learn as gml
 from graph_metric_learn.cli import main
@@ -61,3 +63,36 @@ def test_what_is_no_model(tmp_path, capsys):
     assert main(["info", str(tmp_path)]) == 2
     assert "info: " in (error := capsys.readouterr().err)
     assert "not a model folder" in error
+
+
+def test_an_index(model, folder, tmp_path, capsys):
+    out = tmp_path / "index"
+    assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
+    capsys.readouterr()
+    found = about(out, capsys)
+    assert (found["kind"], found["graphs"], found["metric"], found["task"]) == (
+        "GraphIndex", 20, "GraphMetric", "classes",
+    )  # fmt: skip
+    assert found["bytes"] == sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    assert main(["info", str(out)]) == 0
+    assert "graphs: 20\n" in capsys.readouterr().out
+
+
+class OwnEncoder(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.LazyLinear(4)
+
+    def forward(self, batch):
+        return self.linear(batch.x)
+
+
+def test_an_encoder_of_ones_own_is_named_in_one_line(tmp_path, capsys):
+    graphs = [nx.cycle_graph(n) for n in range(4, 9)] + [nx.star_graph(n) for n in range(4, 9)]
+    metric = gml.SGML(encoder=OwnEncoder(), n_epochs=1, random_state=0)
+    model = gml.GraphKNNClassifier(metric, n_neighbors=1).fit(graphs, [0] * 5 + [1] * 5)
+    model.save(tmp_path / "model")
+    assert main(["info", str(tmp_path / "model")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "OwnEncoder, an encoder of your own, which files do not hold: load it in Python" in error

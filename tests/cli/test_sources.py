@@ -1,6 +1,8 @@
 import csv
 import io
 
+import pytest
+
 import graph_metric_learn as gml
 from command_line import fit_quickly
 from graph_metric_learn.cli import main
@@ -37,3 +39,15 @@ def test_a_folder_in_tu_format(tmp_path):
     assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b"), "--metric", "sgml"]) == 0
     assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0
     assert gml.load(tmp_path / "b").metric_.features_.kind_ == "degree"
+
+
+@pytest.mark.parametrize("command", ["predict", "explore", "explain"])
+def test_an_index_is_no_model(command, model, folder, tmp_path, capsys):
+    out = tmp_path / "index"
+    assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
+    more = ["0", "1"] if command == "explain" else ["--out", str(tmp_path / "out")]
+    capsys.readouterr()
+    assert main([command, str(out), str(folder), *more]) == 2
+    error = capsys.readouterr().err
+    assert f"is an index, which keeps no graphs: `{command}` needs the model" in error
+    assert error.count("\n") == 1

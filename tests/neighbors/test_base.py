@@ -1,5 +1,6 @@
 import json
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -338,3 +339,28 @@ def test_the_old_name_of_the_reference_says_so(data):
     assert isinstance(model.embedded_, gml.Curves)
     chosen = gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0)
     assert isinstance(gml.GraphKNNClassifier(chosen).fit(*data[:2]).embedded_, gml.Vectors)
+
+
+@pytest.mark.parametrize(
+    "predictor",
+    [
+        gml.GraphKNNClassifier(n_neighbors=3), gml.GraphRidgeClassifier(), gml.GraphSVC(),
+        gml.GraphClassifier(head="knn"), gml.GraphClassifier(head="ridge"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_classes_and_shares_are_those_of_both_methods(predictor, monkeypatch):
+    graphs = [nx.cycle_graph(n) for n in range(4, 24)] + [nx.star_graph(n) for n in range(4, 24)]
+    predictor.set_params(metric=gml.GraphMetric(features=["degree@0", "size@0"], random_state=0))
+    predictor.fit(graphs, ["ring"] * 20 + ["star"] * 20)
+    new = [nx.path_graph(n) for n in range(3, 12)]
+    expected = predictor.predict(new), predictor.predict_proba(new)
+    embedded = []
+    real = gml.GraphMetric.embed
+    monkeypatch.setattr(gml.GraphMetric, "embed", lambda self, *args: embedded.append(1) or real(self, *args))
+    found = predictor.predict_with_shares(new)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(embedded) == 1 or isinstance(predictor, gml.GraphSVC)
+    streamed = predictor.predict_with_shares(one for one in new)
+    np.testing.assert_array_equal(streamed[1], expected[1])

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .sources import SOURCE, check_model, read_source, source_options
 
 _N_NODES = 5  # of each graph that are listed
 
@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.picture:
         check_new(options.picture, options.overwrite)
+    check_model(options.model, "explain")
     model = load(options.model)
     metric = getattr(model, "metric_", model)
     names, graphs, _ = read_source(options, options.source)

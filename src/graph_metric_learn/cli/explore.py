@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .sources import SOURCE, check_model, read_source, source_options
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> None:
     from ..report.explorer import explore
 
     check_new(options.out, options.overwrite)
+    check_model(options.model, "explore")
     model = load(options.model)
     names, graphs, y = read_source(options, options.source, options.labels)
     path = explore(

@@ -1,4 +1,4 @@
-"""`info`: what a saved model is."""
+"""`info`: what a saved model or an index is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from .sources import is_index
+
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("model", type=Path, help="folder of a model or an index")
     parser.add_argument(
         "--format", choices=["table", "json"], default="table",
         help="table: a line for each thing; json: one JSON object (%(default)s)",
@@ -19,14 +21,29 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from ..neighbors import load
 
-    about = _about(load(options.model))
-    about["bytes"] = sum(path.stat().st_size for path in options.model.iterdir() if path.is_file())
+    about = _about_index(options.model) if is_index(options.model) else _about(load(options.model))
+    about["bytes"] = sum(path.stat().st_size for path in options.model.rglob("*") if path.is_file())
     if options.format == "json":
         print(json.dumps(about, ensure_ascii=False, default=str))
         return
     for name, value in about.items():
         if value is not None and value != {}:
             print(f"{name.replace('_', ' ')}: {_in_words(value)}")
+
+
+def _about_index(path: Path) -> dict[str, Any]:
+    """What there is to say of an index."""
+    from ..index import GraphIndex
+
+    index = GraphIndex.load(path, read_only=True)
+    return {
+        "kind": "GraphIndex",
+        "graphs": len(index),
+        "metric": type(index.metric).__name__,
+        "metric_settings": _settings(index.metric),
+        "task": _task(index.metric),
+        "report": getattr(index.metric, "report_", None),
+    }
 
 
 def _about(model: Any) -> dict[str, Any]:

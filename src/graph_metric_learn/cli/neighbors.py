@@ -13,7 +13,7 @@ from typing import Any
 
 from .cluster import scheduler_option
 from .outputs import check_new, overwrite_option, text_output
-from .sources import LINES, SOURCE, source_chunks, source_options
+from .sources import LINES, SOURCE, is_index, source_chunks, source_options
 
 _AT_ONCE = 1000  # graphs that are read and looked up
 
@@ -39,7 +39,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     if options.out:
         check_new(options.out, options.overwrite)
-    search = _in_index(options) if (options.index / "manifest.json").is_file() else _in_model(options)
+    search = _in_index(options) if is_index(options.index) else _in_model(options)
     count = 0
     with text_output(options.out, options.overwrite) as file:
         for names, graphs, _ in source_chunks(options, _AT_ONCE):

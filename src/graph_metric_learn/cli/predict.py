@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .outputs import check_new, overwrite_option, text_output
-from .sources import LINES, SOURCE, source_chunks, source_options
+from .sources import LINES, SOURCE, check_model, source_chunks, source_options
 
 _AT_ONCE = 1000  # graphs that are read and predicted
 
@@ -32,6 +32,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.out:
         check_new(options.out, options.overwrite)
+    check_model(options.model, "predict")
     model = load(options.model)
     if not hasattr(model, "predict"):
         raise ValueError(f"{options.model} holds a metric without a predictor: fit with --model knn or another")
@@ -40,8 +41,8 @@ def run(options: argparse.Namespace) -> None:
     with text_output(options.out, options.overwrite) as file:
         for names, graphs, _ in source_chunks(options, _AT_ONCE):
             graphs = model.metric_.read(graphs)
-            shares = model.predict_proba(graphs) if has_shares else None
-            file.write(FORMATS[options.format](names, model.predict(graphs), shares, classes, first=count == 0))
+            predicted, shares = model.predict_with_shares(graphs) if has_shares else (model.predict(graphs), None)
+            file.write(FORMATS[options.format](names, predicted, shares, classes, first=count == 0))
             count += len(names)
     if options.out:
         print(f"written: {options.out} ({count} graphs)")

@@ -49,5 +49,18 @@ def source_chunks(options: argparse.Namespace, size: int) -> Iterator[Any]:
     return chunks(options.source, root=options.root, columns=_columns(options, Columns), lines=sys.stdin, size=size)
 
 
+def is_index(path: Path) -> bool:
+    """Whether a folder is that of an index, not of a model."""
+    return (path / "manifest.json").is_file()
+
+
+def check_model(path: Path, command: str) -> None:
+    """Refuses an index where a model is wanted."""
+    if is_index(path):
+        raise ValueError(
+            f"{path} is an index, which keeps no graphs: `{command}` needs the model it was made with, and graphs"
+        )
+
+
 def _columns(options: argparse.Namespace, kind: Any) -> Any:
     return kind(**{column: getattr(options, column, None) for column in kind._fields})

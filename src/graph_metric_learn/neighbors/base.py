@@ -202,6 +202,11 @@ class ClassesFromGraphs(ClassifierMixin):
             raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
         return super().score(given, truth, sample_weight)
 
+    def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """What `predict` and `predict_proba` return; predictors that can embed the graphs but once for both."""
+        given = self.metric_.read(graphs)
+        return self.predict(given), self.predict_proba(given)  # type: ignore[attr-defined]
+
 
 class NumbersFromGraphs(RegressorMixin):
     """`score` that finds the numbers in the graphs, as `fit` does."""

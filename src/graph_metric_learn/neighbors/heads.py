@@ -128,6 +128,10 @@ class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
         check_is_fitted(self, "head_")
         return self.head_.predict_proba(graphs)  # type: ignore[attr-defined]
 
+    def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self, "head_")
+        return self.head_.predict_with_shares(graphs)  # type: ignore[attr-defined]
+
 
 class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
     """Regression of numbers per graph: the metric is learned once, and k-NN or ridge is chosen by graphs held out.

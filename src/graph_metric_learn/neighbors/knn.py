@@ -309,6 +309,12 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         reference = self._reference
         return reference.classes[elected(self._votes(graphs, reference))]
 
+    @streamed
+    def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        reference = self._reference
+        votes = self._votes(graphs, reference)
+        return reference.classes[elected(votes)], votes
+
     def _votes(self, graphs: Any, reference: ReferenceGraphs) -> np.ndarray:
         shares = self._vote_shares(graphs, reference)
         voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs

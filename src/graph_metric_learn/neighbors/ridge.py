@@ -175,6 +175,11 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         best = elected_output(self._outputs(graphs))
         return self.classes_[best]
 
+    @streamed
+    def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        outputs = self._outputs(graphs)
+        return self.classes_[elected_output(outputs)], probabilities(outputs, self.chosen_["calibrator"])
+
 
 def _predicted(fold: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:
     """Outputs of graphs held out, by a regression on those known."""

@@ -371,10 +371,12 @@ class SGML(BaseGraphMetric):
         """The metric that `state` came from."""
         params = checked_params(config)
         if (params["encoder"] is None) != (encoder is None):
-            made = params["encoder"] or "the built-in SGCN"
-            raise ValueError(f"this metric was made with {made}: load it with that encoder" + (
-                ", passing encoder=" if params["encoder"] else ", without encoder="
-            ))  # fmt: skip
+            if encoder is not None:
+                raise ValueError("this metric was made with the built-in SGCN: load it without encoder=")
+            raise ValueError(
+                f"this metric was made with {params['encoder']}, an encoder of your own, which files do not hold: load it "
+                "in Python, passing encoder="
+            )
         params["encoder"] = encoder
         metric = cls(**params)
         restore_state(metric, config, tensors)

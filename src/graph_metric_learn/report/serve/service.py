@@ -66,12 +66,12 @@ class Service:
         """Classes or numbers, and shares of the classes where the model has such."""
         if not hasattr(self.model, "predict"):
             raise ValueError("the model is a metric without a predictor: it cannot predict")
-        found: dict[str, Any] = {"predictions": np.asarray(self.model.predict(graphs)).tolist()}
-        if hasattr(self.model, "predict_proba"):
-            classes = [str(one) for one in self.model.classes_.tolist()]
-            shares = self.model.predict_proba(graphs).tolist()
-            found["shares"] = [dict(zip(classes, row, strict=True)) for row in shares]
-        return found
+        if not hasattr(self.model, "predict_proba"):
+            return {"predictions": np.asarray(self.model.predict(graphs)).tolist()}
+        predicted, shares = self.model.predict_with_shares(graphs)
+        classes = [str(one) for one in self.model.classes_.tolist()]
+        listed = [dict(zip(classes, row, strict=True)) for row in shares.tolist()]
+        return {"predictions": predicted.tolist(), "shares": listed}
 
     def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
         """Ids, distances and, of an index, metadata of the nearest graphs, nearest first."""
