@@ -374,8 +374,8 @@ class SGML(BaseGraphMetric):
             if encoder is not None:
                 raise ValueError("this metric was made with the built-in SGCN: load it without encoder=")
             raise ValueError(
-                f"this metric was made with {params['encoder']}, an encoder of your own, which files do not hold: load it "
-                "in Python, passing encoder="
+                f"this metric was made with {params['encoder']}, an encoder of your own, which files do not hold: "
+                "load it in Python, passing encoder="
             )
         params["encoder"] = encoder
         metric = cls(**params)
