@@ -75,6 +75,8 @@ def test_many_graphs_run():
     assert names["notes"][0][0] == {"nodes": 12}
     assert len(names["index"]) == 78
     assert "wheel 70" not in names["reader"]
+    assert len(names["vectors"]) == 35
+    np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
 
 
 def test_mathematics_runs():
