@@ -69,6 +69,14 @@ def test_molecules_run():
     assert found == pytest.approx([102.2, 101.2], abs=1)  # what the page says they weigh
 
 
+def test_many_graphs_run():
+    names = run_python(ROOT / "docs" / "many_graphs.md")
+    assert names["ids"][0, 0] == "wheel 12"  # what the page says
+    assert names["notes"][0][0] == {"nodes": 12}
+    assert len(names["index"]) == 78
+    assert "wheel 70" not in names["reader"]
+
+
 def test_mathematics_runs():
     assert "x" in run_python(ROOT / "docs" / "mathematics.md")
 

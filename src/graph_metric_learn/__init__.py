@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "GraphClassifier": "neighbors",
+    "GraphIndex": "index",
     "GraphKMeans": "neighbors",
     "GraphKNNClassifier": "neighbors",
     "GraphKNNRegressor": "neighbors",
@@ -25,6 +26,7 @@ _HOME = {
     "SGCN": "metrics.sgml.encoders",
     "SGML": "metrics.sgml",
     "as_graphs": "graphs",
+    "explore": "report.explorer",
     "fit_many": "metrics.sgml.fit_many",
     "from_smiles": "graphs.sources.smiles",
     "load": "neighbors",
@@ -40,17 +42,21 @@ _HOME = {
     "kneighbors": "transport",
     "mean_curve": "transport",
     "pairwise_distances": "transport",
+    "skip_bad": "graphs",
     "pw_distance": "transport",
     "rpw_distance": "transport",
     "sw_distance": "transport",
+    "warm_up": "bench.warming",
 }
 _ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
     from . import baselines, datasets, graphs, transport
+    from .bench.warming import warm_up
     from .features import NodeFeatures
-    from .graphs import as_graphs
+    from .graphs import as_graphs, skip_bad
     from .graphs.sources.smiles import from_smiles
+    from .index import GraphIndex
     from .metrics.automatic import GraphMetric
     from .metrics.sgml import SGML
     from .metrics.sgml.encoders import SGCN
@@ -68,6 +74,7 @@ if TYPE_CHECKING:
         NearestClassMean,
         load,
     )
+    from .report.explorer import explore
     from .transport import (
         Curves,
         Vectors,
@@ -88,6 +95,7 @@ __all__ = [
     "SGML",
     "Curves",
     "GraphClassifier",
+    "GraphIndex",
     "GraphKMeans",
     "GraphKNNClassifier",
     "GraphKNNRegressor",
@@ -104,6 +112,7 @@ __all__ = [
     "baselines",
     "curve_vectors",
     "datasets",
+    "explore",
     "fit_many",
     "from_smiles",
     "graphs",
@@ -118,8 +127,10 @@ __all__ = [
     "pairwise_distances",
     "pw_distance",
     "rpw_distance",
+    "skip_bad",
     "sw_distance",
     "transport",
+    "warm_up",
 ]
 
 

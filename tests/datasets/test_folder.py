@@ -331,3 +331,46 @@ def test_tensors_of_edges(tmp_path):
     save_file(tensors, tmp_path / "three.safetensors")
     for graph in load_folder(tmp_path)[1]:
         assert arcs(graph) == Counter([(0, 1, "[3]", "[0.5]", "2.0"), (1, 0, "[3]", "[0.5]", "2.0")])
+
+
+def test_labels_with_a_byte_order_mark(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    (tmp_path / "labels.csv").write_bytes(b"\xef\xbb\xbfgraph,label\na,yes\n")
+    assert load_folder(tmp_path, tmp_path / "labels.csv")[2].tolist() == ["yes"]
+    (tmp_path / "labels.csv").write_bytes(b"graph,label\na,\xff\xfe\n")
+    with pytest.raises(ValueError, match=r"labels.csv: it is not text in UTF-8"):
+        load_folder(tmp_path, tmp_path / "labels.csv")
+
+
+def test_xml_with_entities_is_refused(tmp_path):
+    text = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
+    (tmp_path / "a.graphml").write_text(text)
+    with pytest.raises(ValueError, match=r"a.graphml: it declares a document type"):
+        load_folder(tmp_path)
+
+
+def test_a_tensor_that_claims_more_than_the_file_holds(tmp_path):
+    """Strides of 0 make 16 bytes look like gigabytes."""
+    wide = torch.zeros(1).expand(10**10)[:, None]
+    torch.save({"edge_index": torch.tensor([[0], [1]]), "x": wide}, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match=r"a.pt: x claims 10000000000 numbers"):
+        load_folder(tmp_path)
+
+
+def test_broken_files_can_be_left_out(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    (tmp_path / "b.graphml").write_text("<graphml>")
+    (tmp_path / "c.json").write_text("{")
+    with pytest.raises(ValueError, match=r"cannot read b.graphml"):
+        load_folder(tmp_path)
+    with pytest.warns(UserWarning, match=r"2 of 3 files left out: cannot read b.graphml.*cannot read c.json"):
+        names, graphs, _ = load_folder(tmp_path, on_error="skip")
+    assert names == ["a"]
+    assert len(graphs) == 1
+    (tmp_path / "labels.csv").write_text("graph,label\nb,no\na,yes\n")
+    with pytest.warns(UserWarning, match="1 of 2 files left out"):
+        names, _, y = load_folder(tmp_path, tmp_path / "labels.csv", on_error="skip")
+    assert (names, y.tolist()) == (["a"], ["yes"])
+    (tmp_path / "a.graphml").unlink()
+    with pytest.raises(ValueError, match="none of 2 files can be read"):
+        load_folder(tmp_path, on_error="skip")

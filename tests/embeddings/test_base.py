@@ -55,7 +55,7 @@ def test_restored_from_options_and_arrays(rng, kind):
     sizes = np.array([5, 9, 1, 16])
     points, new = drawn(kind, rng, sizes), drawn(kind, rng, sizes)
     embedding = fitted(kind, points[:3])
-    again = restore(kind, embedding.options(), embedding.arrays())
+    again = restore(kind, embedding.options(), embedding.arrays(), points.shape[1])
     assert type(again) is type(embedding)
     np.testing.assert_array_equal(dense(embedding.vectors(new, sizes)), dense(again.vectors(new, sizes)))
 
@@ -64,7 +64,7 @@ def test_options_of_the_constructor_come_back(rng):
     """Cells of projected transport are in no array: restored with other ones, vectors would have another length."""
     points, sizes = clouds(rng)
     embedding = Axes(2, 4).fit(points, sizes, np.random.default_rng(0))
-    again = restore("axes", embedding.options(), embedding.arrays())
+    again = restore("axes", embedding.options(), embedding.arrays(), points.shape[1])
     assert again.options() == {"n_axes": 2, "n_cells": 4}
     np.testing.assert_array_equal(embedding.vectors(points, sizes), again.vectors(points, sizes))
 
@@ -139,7 +139,7 @@ def test_many_points_are_subsampled_in_their_order():
 
 def test_an_unknown_embedding_is_named():
     with pytest.raises(ValueError, match="unknown embedding 'best': use one of 'mean', 'reference'"):
-        restore("best", {}, {})
+        restore("best", {}, {}, 1)
 
 
 class Extremes(Embedding):

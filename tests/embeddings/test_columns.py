@@ -173,3 +173,13 @@ def test_clouds_of_the_same_names_have_nothing_left_to_spread(rng):
     assert fitted("counts", one).plan(one, one).tolist() == [[1]]
     x = word(7, 7, 9)
     np.testing.assert_allclose(fitted("counts", x).plan(x, x), [[1 / 6, 1 / 6, 0], [1 / 6, 1 / 6, 0], [0, 0, 1 / 3]])
+
+
+@pytest.mark.parametrize("kind", ["histogram", "counts", "assignment"])
+def test_names_that_were_never_seen_are_attributed_too(kind):
+    embedding = EMBEDDINGS[kind]().fit(word(1, 2, 3), np.array([3]), np.random.default_rng(0))
+    x, z = word(7, 7, 8), word(9)
+    gradient = np.array([*np.zeros(len(embedding.vocabulary)), 2.0])
+    gap = embedding.vectors(np.concatenate([x, z]), np.array([3, 1])).toarray()
+    for part in embedding.attribute(x, z, gradient):
+        assert part.sum() == pytest.approx(2.0 * (gap[0, -1] - gap[1, -1]))

@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -44,3 +45,17 @@ def test_a_foreign_line_is_named(tmp_path):
     (tmp_path / "TOY.jsonl").write_text("{}\n")
     with pytest.raises(ValueError, match=r"TOY\.jsonl, line 1: not a record"):
         Records(tmp_path)
+
+
+def test_a_short_write_is_an_error_and_leaves_whole_lines(tmp_path, monkeypatch):
+    """As on a full disk: the record does not count, and the next one does not hang on half a line."""
+    records = Records(tmp_path)
+    records.add({"dataset": "A", "n": 1}, {"test": 1})
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[: len(data) // 2]))
+    with pytest.raises(OSError, match=r"A.jsonl was not written: there is no space left"):
+        records.add({"dataset": "A", "n": 2}, {"test": 2})
+    monkeypatch.undo()
+    assert {"dataset": "A", "n": 2} not in records
+    records.add({"dataset": "A", "n": 3}, {"test": 3})
+    assert [record["config"]["n"] for record in Records(tmp_path)] == [1, 3]

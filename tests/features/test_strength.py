@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edge_graphs import edge_graph, renumbered
-from graph_metric_learn.features.strength import Strength, node_strength
+from graph_metric_learn.features.strength import Strength, _walk_back, node_strength
 from graph_metric_learn.graphs import as_graphs
 
 
@@ -62,3 +62,11 @@ def test_hubs_cost_no_more_than_their_edges():
     found = node_strength(as_graphs([star]))
     assert found[0, -2] == pytest.approx(1)  # from the centre out and back
     assert (found[:, -1] == 0).all()
+
+
+def test_neighbours_that_are_not_mutual_stay_inside_the_arrays():
+    """`Graphs` made by hand may have them: nothing beyond the arrays is read."""
+    starts, neighbors = np.array([0, 1, 1]), np.array([1])
+    out = [np.zeros(2) for _ in range(3)]
+    _walk_back(starts, neighbors, np.ones(1), np.ones(1), *out)
+    assert not any(part.any() for part in out)

@@ -75,3 +75,58 @@ def test_names_go_with_their_graphs():
 def test_flat_arrays_must_fit_together(parts, said):
     with pytest.raises(ValueError, match=said):
         Graphs(**{"sizes": np.array([1, 2]), "edges": np.zeros((2, 0), int), **parts})
+
+
+def test_collections_are_joined_and_slices_give_them_back():
+    from edge_graphs import NAMES, edge_graph
+
+    whole = as_graphs([edge_graph(seed) for seed in range(7)], **NAMES)
+    parts = [whole[:2], whole[2], whole[3:]]
+    joined = Graphs.concatenate(parts)
+    again = as_graphs(parts)
+    for one in (joined, again):
+        for name in ("sizes", "edges", "x", "labels"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(whole, name))
+        for name in ("ends", "labels", "x", "weights"):
+            np.testing.assert_array_equal(getattr(one.edge_data, name), getattr(whole.edge_data, name))
+        assert one.edge_data.directed == whole.edge_data.directed
+    assert Graphs.concatenate([whole]) is whole
+
+
+def test_only_what_carries_the_same_is_joined():
+    plain, named = as_graphs([nx.path_graph(2)]), replace(as_graphs([nx.path_graph(2)]), names=np.array(["a"]))
+    with pytest.raises(ValueError, match="collection 1 has no names, others have"):
+        Graphs.concatenate([named, plain])
+    one, two = (replace(plain, x=np.zeros((2, width), np.float32)) for width in (1, 3))
+    with pytest.raises(ValueError, match=r"differ in the columns of x: \[1, 3\]"):
+        Graphs.concatenate([one, two])
+    with pytest.raises(ValueError, match="names of their columns"):
+        Graphs.concatenate([replace(one, columns=("a",)), replace(one, columns=("b",))])
+
+
+def test_edges_in_any_order_are_sliced_right():
+    given = as_graphs([nx.cycle_graph(3), nx.path_graph(4), nx.star_graph(2)])
+    mixed = replace(given, edges=given.edges[:, ::-1])
+    for which in ([1], [2, 0], slice(1, None)):
+        np.testing.assert_array_equal(mixed[which].edges, given[which].edges)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "edges", "words"),
+    [
+        ([2, 0, 3], [[], []], "graph 1 has no nodes"),
+        ([2, -1], [[], []], "graph 1 has no nodes"),
+        ([2.0], [[0], [1]], "sizes must be"),
+        ([2], [[0.5], [1.0]], "edges must be whole numbers"),
+    ],
+)
+def test_what_loops_rely_on_is_checked(sizes, edges, words):
+    edges = np.array(edges, dtype=int if not edges[0] else None)
+    with pytest.raises(ValueError, match=words):
+        Graphs(np.array(sizes), edges)
+
+
+def test_features_are_looked_at_when_they_are_used():
+    graphs = Graphs(np.array([2, 1]), np.zeros((2, 0), int), x=np.array([[0.0], [1.0], [np.nan]]))
+    with pytest.raises(ValueError, match="graph 1 has a NaN or infinite node feature"):
+        as_graphs(graphs)

@@ -20,41 +20,32 @@ def test_the_heaviest_matches_come_first(explained):
     assert len(explained.matches()) == 5  # what has no mass is no match
 
 
-def test_a_drawing_shows_nodes_edges_and_matches(explained):
-    axes = explained.plot(k=2)
-    assert axes.get_title() == "distance 2"
-    assert len(axes.lines) == 2 + 1 + 2  # matches, edges of the first, edges of the second
-    assert [len(dots.get_offsets()) for dots in axes.collections] == [2, 3]
-    np.testing.assert_allclose(axes.collections[1].get_array(), [0.1, 0.2, 0.7])
-    placed = explained.plot(positions=(np.zeros((2, 2)), np.arange(6.0).reshape(3, 2)))
-    np.testing.assert_allclose(placed.collections[1].get_offsets()[:, 1], [0.0, 0.5, 1.0])
-
-
-def test_names_stand_in_the_title_and_in_what_is_printed(explained):
-    assert explained.names is None
-    assert repr(explained) == "Explanation(distance 2 between graphs of 2 nodes and 3 nodes)"
-    named = replace(explained, graphs=replace(explained.graphs, names=["C$C$C", "N" * 100]))
+def test_three_lines_say_what_it_is(explained):
+    assert repr(explained).splitlines() == [
+        "Explanation: distance 2 between graphs of 2 nodes and 3 nodes",
+        "  d² from: one cloud of encoded nodes",
+        "  nodes with the largest shares: 0 75 %, 1 25 % and 2 70 %, 1 20 %, 0 10 %",
+    ]
+    terms = {f"way {i}": share for i, share in enumerate((0.6, 0.3, 0.12, 0.004, -0.024))}
+    named = replace(explained, graphs=replace(explained.graphs, names=["C$C$C", "N" * 100]), term_share=terms)
     assert named.names == ("C$C$C", "N" * 100)
-    assert repr(named) == f"Explanation(distance 2 between 'C$C$C' (2 nodes) and '{'N' * 100}' (3 nodes))"
-    title = named.plot().title
-    assert title.get_text() == f"C$C$C – {'N' * 39}…\ndistance 2"
-    assert not title.get_parse_math()  # a SMILES is no formula
+    first, second, _ = named.in_words()
+    assert first == f"Explanation: distance 2 between 'C$C$C' (2 nodes) and '{'N' * 39}…' (3 nodes)"
+    assert second == "  d² from: 60 % way 0, 30 % way 1, 12 % way 2 and 2 more"
 
 
-def test_edges_are_drawn_by_their_share(explained):
-    ends = [np.array([[0], [1]]), np.array([[0, 2], [1, 1]])]
-    shares = {"edge_ends": ends, "edge_source_share": np.array([0.5]), "edge_target_share": np.array([0.0, 0.9])}
-    axes = replace(explained, **shares).plot(k=1)
-    widths = [line.get_linewidth() for line in axes.lines[1:]]
-    assert widths[2] == max(widths) == 4.0  # the edge between the nodes 1 and 2 of the second graph
-    assert widths[1] == 1.0
+def test_nodes_have_the_names_of_the_user(explained):
+    one, two = nx.Graph([("Oslo", "Rome")]), nx.path_graph(["x", "y", "z"])
+    drawn = explained.drawn_as([one, two])
+    assert drawn.node_names == (["Oslo", "Rome"], ["x", "y", "z"])
+    assert "Oslo 75 %, Rome 25 % and z 70 %" in repr(drawn)
+    assert explained.node_names == (["0", "1"], ["0", "1", "2"])
 
 
-def test_shares_may_be_negative(explained):
-    """Of what makes two graphs more alike: drawn as what has no share."""
-    ends = [np.array([[0], [1]]), np.array([[0, 2], [1, 1]])]
-    shares = {"edge_ends": ends, "edge_source_share": np.array([1.5]), "edge_target_share": np.array([-2.0, 0.0])}
-    axes = replace(explained, source_share=np.array([-0.5, 0.0]), **shares).plot(k=1)
-    widths = [line.get_linewidth() for line in axes.lines[1:]]
-    assert widths == [4.0, 1.0, 1.0]
-    assert len({line.get_color() for line in axes.lines[2:]}) == 1
+def test_shares_of_parallel_edges_are_added(explained):
+    ends = [np.array([[0, 1], [1, 0]]), np.array([[0, 2], [1, 1]])]
+    shares = {"edge_ends": ends, "edge_source_share": np.array([0.5, 0.25]), "edge_target_share": np.array([0.0, 0.9])}
+    found = replace(explained, **shares)
+    assert found.edge_shares(0) == {(0, 1): 0.75}
+    assert found.edge_shares(1) == {(0, 1): 0.0, (1, 2): 0.9}
+    assert explained.edge_shares(0) == {}

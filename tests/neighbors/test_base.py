@@ -2,12 +2,14 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from joblib import Memory
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
+from graph_metric_learn.neighbors import base
 from graph_metric_learn.neighbors.base import PREDICTORS, joined_names
 from graph_zoo import as_networkx, as_pyg, zoo
 from toy_metrics import FirstColumn, Memorizing, points
@@ -255,11 +257,14 @@ def test_a_fitted_classifier_moves(rng, kind, device):
     assert clf.embedded_.device.type == clf.metric_.embed(pairs[:1]).device.type == device
 
 
-def test_a_classifier_on_a_graph_metric_stays_where_its_vectors_are(data):
+def test_a_classifier_on_a_graph_metric_stays_where_its_vectors_are(data, monkeypatch):
     train, y, test, _ = data
     model = gml.GraphKNNClassifier(gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0))
     model.fit(train, y)
     before = model.predict(test)
+    with pytest.raises(ValueError, match="device"):
+        model.to("nonsense")
+    monkeypatch.setattr(base, "resolve_device", torch.device)
     np.testing.assert_array_equal(model.to("meta").predict(test), before)
 
 

@@ -1,5 +1,5 @@
-import json
 import pickle
+import threading
 from dataclasses import replace
 
 import networkx as nx
@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import graph_metric_learn as gml
+from earlier_models import as_version_2
 from graph_zoo import as_networkx, as_pyg, zoo
 from toy_metrics import FirstColumn, Memorizing, points
 
@@ -330,10 +331,7 @@ def test_models_that_did_not_keep_k_choose_as_they_did(tmp_path):
     x = rng.normal(size=80)
     y = (x + rng.normal(size=80) > 0).astype(int)
     model = gml.GraphKNNClassifier(FirstColumn(), weights="uniform").fit(points(*x), y)
-    path = model.save(tmp_path / "old") / "model.json"
-    head = json.loads(path.read_text())
-    del head["config"]["chosen"]
-    path.write_text(json.dumps(head))
+    as_version_2(model.save(tmp_path / "old"), without=["chosen"])
     near = np.abs(x[:, None] - x)
     np.fill_diagonal(near, np.inf)
     votes = {k: y[np.argsort(near, axis=1)[:, :k]].mean(1) for k in (1, 2, 3, 5, 7)}
@@ -389,3 +387,53 @@ def test_embedded_graphs_are_saved_as_what_they_are(tmp_path):
     again = gml.load(model.save(tmp_path / "model"))
     assert isinstance(again.embedded_, gml.Curves)
     assert again.predict(graphs).tolist() == model.predict(graphs).tolist()
+
+
+# --- growing while others predict ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_adding_while_others_predict(kind):
+    start = points(*np.linspace(0, 1, 40))
+    if kind == "classes":
+        model = gml.GraphKNNClassifier(FrozenEstimator(FirstColumn().fit(start)), n_neighbors=3)
+        model.fit(start, ["low"] * 20 + ["high"] * 20)
+    else:
+        model = gml.GraphKNNRegressor(FrozenEstimator(FirstColumn().fit(start)), n_neighbors=3)
+        model.fit(start, np.linspace(0, 1, 40))
+    failures, stop = [], threading.Event()
+
+    def predict():
+        while not stop.is_set():
+            try:
+                found = model.predict(points(0.0, 1.0))
+                assert list(found) == ["low", "high"] if kind == "classes" else found[0] < found[1]
+                if kind == "classes":
+                    assert model.predict_proba(points(0.5)).sum() == pytest.approx(1)
+                model.kneighbors(points(0.3), 5)
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=predict) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for i in range(60):
+        target = [f"new {i}"] if kind == "classes" else [i + 5.0]
+        model.add(points(10.0 + i), target)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(model.y_) == len(model.embedded_) == 100
+    assert model.n_neighbors_ == 3
+
+
+def test_adding_does_not_choose_k_again(monkeypatch):
+    start = points(*np.linspace(0, 1, 40))
+    model = gml.GraphKNNClassifier(FrozenEstimator(FirstColumn().fit(start))).fit(start, ["low"] * 20 + ["high"] * 20)
+    chosen = model.n_neighbors_
+    for name in ("_choose", "_left_out_scores", "_fold_scores", "_earlier_k"):
+        monkeypatch.setattr(gml.GraphKNNClassifier, name, None)
+    model.add(points(5), ["far"])
+    assert model.n_neighbors_ == chosen
+    assert model.classes_.tolist() == ["far", "high", "low"]

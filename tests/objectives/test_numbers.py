@@ -139,3 +139,9 @@ def test_in_words():
     assert objective.balanced(np.zeros(3), np.zeros((3, 1))) is None
     objective.encode(PATHS, [[1.0, 2.0], [2.0, 3.0], [5.0, 1.0]])
     assert objective.summary() == "2 numbers per graph"
+
+
+def test_numbers_that_cannot_be_squared_are_refused():
+    graphs = as_graphs([(np.eye(2), None)] * 3)
+    with pytest.raises(ValueError, match=r"targets beyond 1e.100"):
+        check_numbers(graphs, [1.0, 2.0, 1e200])

@@ -107,3 +107,13 @@ def test_missing_targets_do_not_change_the_task():
     assert task_of(target_array(["a", None])) == "classes"
     assert task_of(None) == "none"
     assert task_of(np.array([[0, 1], [1, 0]])) == "numbers"
+
+
+@pytest.mark.parametrize("y", [[b"a", b"b"], np.array([b"a", b"b"]), np.array([b"a", "b"], dtype=object)])
+def test_bytes_are_refused(y):
+    with pytest.raises(ValueError, match="targets are bytes: decode them"):
+        target_array(y)
+
+
+def test_short_floating_point_numbers():
+    assert target_array(torch.tensor([0.5, 2.0], dtype=torch.bfloat16)).tolist() == [0.5, 2.0]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from graph_metric_learn.report.drawings import draw_graph, draw_map
+from graph_metric_learn.report.drawings import draw_graph
 
 
 def test_each_edge_is_drawn_once_and_y_goes_up():
@@ -10,17 +10,3 @@ def test_each_edge_is_drawn_once_and_y_goes_up():
     assert drawing.path == "M6 74L74 6M74 6L40 40"
     assert drawing.circles == [(6, 74, 1.2), (74, 6, 3.4), (40, 40, 2.3)]
     assert drawing.alt == "three nodes"
-
-
-def test_a_map_fills_its_square_and_has_one_colour_per_label():
-    points = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 5.0]])
-    drawing = draw_map(points, np.array(["b", "a", "b"]), "a map")
-    assert [mark[:2] for mark in drawing.marks] == [(10.0, 65.0), (230.0, 65.0), (120.0, 175.0)]
-    assert [mark[2:] for mark in drawing.marks] == [(1, "b"), (0, "a"), (1, "b")]
-    assert drawing.side == 240
-
-
-def test_a_map_of_equal_points_is_finite_and_colours_repeat():
-    drawing = draw_map(np.ones((12, 2)), np.arange(12), "a map")
-    assert {mark[:2] for mark in drawing.marks} == {(120.0, 120.0)}
-    assert [mark[2] for mark in drawing.marks] == [*range(10), 0, 1]

@@ -110,3 +110,31 @@ def test_curves_on_a_device_are_those_of_the_cpu(rng, device):
     np.testing.assert_array_equal(there.values.cpu().numpy(), here.values.numpy())
     chosen = rng.permutation(30)[:11]
     np.testing.assert_array_equal(there[chosen].values.cpu().numpy(), here[chosen].values.numpy())
+
+
+def test_sizes_whose_sum_wraps_around_are_refused():
+    sizes = np.array([2**63 - 1, 2**63 - 1, 4])  # 2 in 64 bits
+    with pytest.raises(ValueError, match="but values has 2 rows"):
+        gml.Curves(torch.zeros(2, 1, 1), sizes)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([[0.5], [np.nan]], "steps must be numbers, none of them negative"),
+        ([[1.5], [-0.5]], "steps must be numbers, none of them negative"),
+        ([[0.5], [0.25]], "the steps of curve 0 add up to 0.75, expected 1"),
+    ],
+)
+@pytest.mark.parametrize("use", [gml.pairwise_distances, gml.mean_curve, gml.curve_vectors])
+def test_steps_are_checked_before_they_are_walked(steps, words, use):
+    """NaN among them was an endless loop."""
+    curves = gml.Curves(torch.zeros(2, 1, 1), np.array([2]), torch.tensor(steps, dtype=torch.float64))
+    with pytest.raises(ValueError, match=words):
+        use(curves)
+
+
+def test_steps_must_be_numbers_in_the_right_place():
+    for steps in (np.ones((2, 1)), torch.ones(2, 1, dtype=torch.int64)):
+        with pytest.raises(ValueError, match="steps must be a tensor of floating-point numbers"):
+            gml.Curves(torch.zeros(2, 1, 1), np.array([2]), steps)

@@ -97,3 +97,20 @@ def test_step_functions_have_the_same_distances(values, make):
 def test_bad_values_are_named(bad, words):
     with pytest.raises(ValueError, match=words):
         check_values(bad, 2, "rows")
+
+
+@KINDS
+@pytest.mark.parametrize(("value", "dtype"), [(np.nan, torch.float32), (1e19, torch.float32), (1e160, torch.float64)])
+def test_numbers_that_cannot_be_squared_are_refused(values, make, value, dtype):
+    bad = values.to(dtype).clone()
+    bad[3, 1] = value
+    for use in (gml.pairwise_distances, gml.mean_curve, lambda items: gml.kneighbors(items, n_neighbors=1)):
+        with pytest.raises(ValueError, match="NaN, infinite or beyond"):
+            use(make(bad))
+
+
+def test_numbers_are_looked_at_once(values, monkeypatch):
+    items = Vectors(values)
+    gml.pairwise_distances(items)
+    monkeypatch.setattr(Vectors, "_check_numbers", lambda self: pytest.fail("again"))
+    gml.pairwise_distances(items)

@@ -90,3 +90,8 @@ def test_two_sides_get_the_larger_type():
 def test_two_sides_that_do_not_fit_are_named(other, words):
     with pytest.raises(ValueError, match=words):
         in_common(as_measures([np.zeros((2, 2))]), as_measures(other), "one", "other")
+
+
+def test_coordinates_that_cannot_be_squared_are_refused():
+    with pytest.raises(ValueError, match=r"measure 1 holds coordinates beyond 1e.18"):
+        as_measures([np.ones((2, 1), np.float32), np.full((3, 1), 1e19, np.float32)])

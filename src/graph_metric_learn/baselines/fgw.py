@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.spatial.distance import cdist
 
+from .._core.compiled import njit
 from .._core.validation import one_of
 from ..graphs import Graphs
 from ..transport.solvers.simplex import plan_of, solve, start_tree
@@ -196,7 +196,7 @@ def fgw_minimum(cost: np.ndarray, one: FGWInput, other: FGWInput, alpha: float) 
     return float(_conditional_gradient(cost, one.hops, one.mean_squares, other.hops, other.mean_squares, alpha))
 
 
-@njit(cache=True)
+@njit
 def _conditional_gradient(cost, hops, mean_squares, other_hops, other_mean_squares, alpha):
     """The value that conditional gradient reaches from the uniform plan T.
 

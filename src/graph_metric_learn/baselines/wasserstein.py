@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.spatial.distance import cdist
 
+from .._core.compiled import njit
 from ..graphs import Graphs
 from .base import SolverFailure, positive
 from .pairs import PairwiseSystem
@@ -125,7 +125,7 @@ class EntropicW2(W2):
         return np.sqrt(sinkhorn_cost(cost, a, b, self.reg * largest))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def sinkhorn_cost(cost, a, b, reg):
     """<P, C> for the plan P = diag(u) exp(−C / reg) diag(v) with masses a [n] and b [m]; NaN if it underflows."""
     n, m = cost.shape

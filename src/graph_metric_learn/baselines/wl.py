@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from .._core.compiled import njit
 from .._core.validation import whole_number
 from ..features.edge_reading import EdgeReading
 from ..graphs import Graphs
@@ -125,7 +125,7 @@ def intersections(graphs: Graphs, labels: np.ndarray, *, share: bool) -> np.ndar
     return _intersections(counts.indptr, counts.indices, counts.data, sizes, counts.shape[1])
 
 
-@njit(cache=True)
+@njit
 def _intersections(starts, labels, counts, sizes, n_labels):
     n = len(starts) - 1
     result = np.zeros((n, n))

@@ -10,7 +10,7 @@ from .sources import root_option
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["transport", "training", "gpu"], help="what to measure")
+    parser.add_argument("what", choices=["transport", "training", "gpu", "scale"], help="what to measure")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), help="folder for the results (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
     overwrite_option(parser, "results of an earlier run")

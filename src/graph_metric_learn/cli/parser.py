@@ -16,9 +16,15 @@ COMMANDS = {
     "fit": "learn a metric and a predictor of classes or numbers from graphs, and save them",
     "predict": "predict classes or numbers of graphs with a saved model, to CSV or JSON",
     "info": "say what a saved model is: its settings, what was chosen, its size",
+    "index": "write an index of many graphs by a saved model, or add graphs to one",
+    "neighbors": "the nearest graphs in an index, or among a model's reference graphs, to CSV or JSON",
+    "explore": "write a page to look at graphs through a saved model: a map, neighbours, and why they are near",
+    "explain": "why two graphs are near or far by a saved model: shares of terms, nodes and edges",
+    "serve": "answer requests for predictions, neighbours and explanations over HTTP, and show the explorer",
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
+    "warm-up": "compile all loops now instead of at their first use, for images and after an installation",
 }
 _QUIET = "no progress bars: nothing on stderr but warnings and errors"
 
@@ -32,7 +38,7 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, text in COMMANDS.items():
-        module = importlib.import_module(f".{name}", __package__)
+        module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .preview import dataset_html
+
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
@@ -77,6 +79,9 @@ class GraphDataset:
         if self.dropped:
             parts.append(f"{self.dropped} too small and left out")
         return f"GraphDataset({self.name}: {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return dataset_html(repr(self), self.graphs, self.y)
 
 
 def _joined_pairs(graph: Data) -> int:

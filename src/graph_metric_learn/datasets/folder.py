@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._core.validation import one_of
+from .limits import check_unpacked, check_xml
+
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 # Under which names `as_graphs` looks for vectors and labels of nodes and edges.
 _VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
 _WEIGHT = "weight"
+_MOST_LISTED = 5  # files in a warning
 
 
-def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[list[str], list[Any], np.ndarray | None]:
+def load_folder(
+    folder: str | Path, labels: str | Path | None = None, *, on_error: str = "raise"
+) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Reads the graphs of a folder.
 
     Parameters
@@ -40,6 +48,9 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     labels : path, optional
         CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
         all graphs are read and have no class.
+    on_error : {"raise", "skip"}
+        What to do with a file that cannot be read: raise a `ValueError` that names it, or leave it out and name all
+        such files in one warning.
 
     Returns
     -------
@@ -52,6 +63,21 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
     """
+    files = graph_files(folder)
+    one_of("on_error", on_error, ("raise", "skip"))
+    if labels is None:
+        graphs = read_files(files, skip=on_error == "skip")
+        return list(graphs), list(graphs.values()), None
+    classes = _read_labels(Path(labels))
+    missing = [name for name in classes if name not in files]
+    if missing:
+        raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
+    graphs = read_files({name: files[name] for name in classes}, skip=on_error == "skip")
+    return list(graphs), list(graphs.values()), np.array([classes[name] for name in graphs])
+
+
+def graph_files(folder: str | Path) -> dict[str, Path]:
+    """The graph files of a folder by the names of the graphs, sorted."""
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
@@ -63,22 +89,18 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
             files[path.stem] = path
     if not files:
         raise ValueError(f"{folder} holds no graph files ({', '.join(SUFFIXES)})")
-    if labels is None:
-        return list(files), _read_all(files.values()), None
-    classes = _read_labels(Path(labels))
-    missing = [name for name in classes if name not in files]
-    if missing:
-        raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
-    return list(classes), _read_all(files[name] for name in classes), np.array(list(classes.values()))
+    return files
 
 
 def _read_labels(path: Path) -> dict[str, str]:
     """Class by graph name, in the order of the file."""
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
+    except (OSError, csv.Error) as error:
+        raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if not rows or not {"graph", "label"} <= set(rows[0]):
         raise ValueError(f"{path} needs a header with the columns graph,label and at least one row")
     classes: dict[str, str] = {}
@@ -93,12 +115,49 @@ def _read_labels(path: Path) -> dict[str, str]:
     return classes
 
 
-def _read_all(paths: Iterable[Path]) -> list[Any]:
-    """The graphs in files whose nodes and edges have attributes of the same names, or a ValueError that names both."""
+def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
+    """The graphs in files, by name; with `skip`, without those that cannot be read, which one warning lists."""
+    found: list[tuple[str, Path, Any]] = []
+    broken = []
+    for name, path in files.items():
+        try:
+            found.append((name, path, _read(path)))
+        except ValueError as error:
+            if not skip:
+                raise
+            broken.append(str(error))
+    if broken:
+        more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
+        listed = "; ".join(broken[:_MOST_LISTED]) + more
+        if not found:
+            raise ValueError(f"none of {len(broken)} files can be read: {listed}")
+        warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
+    graphs = _alike((path, graph) for _, path, graph in found)
+    return dict(zip((name for name, *_ in found), graphs, strict=True))
+
+
+def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Graphs in node-link format as NetworkX graphs, read as :func:`load_folder` reads files of these names.
+
+    >>> square = {"nodes": [{"id": i, "mass": i / 2} for i in range(4)], "edges": [{"source": 0, "target": 1}]}
+    >>> graph, = graphs_from_node_link([square], ["square"])
+    >>> graph.nodes[3], graph.graph["node_columns"]
+    ({'x': [1.5]}, ['mass'])
+    """
+    graphs = []
+    for one, name in zip(found, names, strict=True):
+        try:
+            graphs.append((Path(f"{name}.json"), _from_node_link(copy.deepcopy(one))))
+        except Exception as error:  # NetworkX raises many types
+            raise ValueError(f"cannot read {name}: {error}") from None
+    return _alike(graphs)
+
+
+def _alike(read: Iterable[tuple[Path, Any]]) -> list[Any]:
+    """Graphs with their files, of which all must have attributes of the same names, or a ValueError that names both."""
     graphs = []
     first: dict[str, tuple[Path, list[str]]] = {}
-    for path in paths:
-        graph = _read(path)
+    for path, graph in read:
         graph.name = path.stem
         graphs.append(graph)
         if path.suffix.lower() not in (".graphml", ".json"):
@@ -127,6 +186,7 @@ def _read(path: Path) -> Any:
         if path.suffix.lower() == ".graphml":
             import networkx as nx
 
+            check_xml(path)
             return nx.read_graphml(path)
         if path.suffix.lower() == ".json":
             return _read_node_link(path)
@@ -134,6 +194,7 @@ def _read(path: Path) -> Any:
             from safetensors.torch import load_file
 
             return _as_data(load_file(path), path)
+        check_unpacked(path)
         return _read_pt(path)
     except Exception as error:  # parsers raise many types
         if isinstance(error, ValueError) and path.name in str(error):
@@ -143,9 +204,12 @@ def _read(path: Path) -> Any:
 
 def _read_node_link(path: Path) -> Any:
     """A graph of any kind of NetworkX from its node-link format."""
+    return _from_node_link(json.loads(path.read_text(encoding="utf-8-sig")))
+
+
+def _from_node_link(found: Any) -> Any:
     import networkx as nx
 
-    found = json.loads(path.read_text(encoding="utf-8-sig"))
     links = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
     if not links or "nodes" not in found:
         raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')
@@ -208,7 +272,12 @@ def _read_pt(path: Path) -> Any:
     safe = [Data, DataEdgeAttr, DataTensorAttr, BaseStorage, EdgeStorage, GlobalStorage, NodeStorage]
     with torch.serialization.safe_globals(safe):
         found = torch.load(path, map_location="cpu", weights_only=True)
-    return found if isinstance(found, Data) else _as_data(found, path)
+    found = found if isinstance(found, Data) else _as_data(found, path)
+    for key, value in found.to_dict().items():
+        held = isinstance(value, torch.Tensor) and value.layout == torch.strided
+        if held and value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise ValueError(f"{key} claims {value.numel()} numbers, but the file holds fewer")
+    return found
 
 
 def _as_data(tensors: Any, path: Path) -> Any:

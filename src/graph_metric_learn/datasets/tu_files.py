@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from .._core.files import write_atomic
 from .download import NotFoundError, fetch
+from .limits import refuse_large
 
 FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets"
@@ -94,6 +95,7 @@ def unzip(data: bytes, name: str) -> Texts:
                 if not path.is_absolute() and ".." not in path.parts:
                     members.setdefault(path.name, member)
             wanted = {kind: members.get(f"{name}_{kind}.txt") for kind in FILE_KINDS}
+            refuse_large(sum(member.file_size for member in wanted.values() if member is not None), f"{name}.zip")
             return {kind: archive.read(member) for kind, member in wanted.items() if member is not None}
     # zipfile reports damage in all of these ways; RuntimeError is a password, NotImplementedError a rare compression
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
+from .._core.fields import flag
 from .._core.hashing import ODD, mix
 from .columns import ColumnEmbedding, Entries
 
@@ -21,6 +24,7 @@ class Assignment(ColumnEmbedding):
     """
 
     name = "optimal assignment"
+    option_fields: ClassVar = {"normalized": flag}
 
     def __init__(self, normalized: bool = False) -> None:
         self.normalized = normalized

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from .._core.compiled import parallel, prange
+from .._core.fields import Arrays, FieldError, whole
 from .._core.linear import principal_axes
 from .._core.ragged import offsets
 from .base import Embedding, subsample
@@ -25,6 +28,7 @@ class Axes(Embedding):
     """
 
     name = "projected transport"
+    option_fields: ClassVar = {"n_axes": whole(1, 1024), "n_cells": whole(1, 1024)}
 
     def __init__(self, n_axes: int = 8, n_cells: int = 8) -> None:
         self.n_axes = n_axes
@@ -51,11 +55,22 @@ class Axes(Embedding):
         owner = np.repeat(np.arange(len(sizes)), sizes)
         order = np.stack([np.lexsort([column, owner]) for column in along.T], axis=1)
         means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
-        _fill_cells(along, order, np.ascontiguousarray(carried, np.float32), offsets(sizes), self.n_cells, means)
+        values = np.ascontiguousarray(carried, np.float32)
+        _fill_cells(along, order, values, offsets(sizes), self.n_cells, means, threads=len(sizes) > 1)
         return means
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"axes": self.axes}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        held = Arrays(arrays)
+        self.axes = held.take("axes", (columns, None))
+        held.done()
+        if not 1 <= self.axes.shape[1] <= self.n_axes:
+            raise FieldError("axes", f"has {self.axes.shape[1]} columns, expected 1 to {self.n_axes}")
+
+    def width(self, columns: int) -> int:
+        return self.axes.shape[1] * self.n_cells * columns
 
 
 @parallel

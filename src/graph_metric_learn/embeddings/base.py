@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.fields import Check, FieldError, anything
 from .._core.ragged import offsets
 from .._core.registry import Registry
 
@@ -32,6 +33,7 @@ class Embedding:
 
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
+    option_fields: ClassVar[dict[str, Check]] = {}  # what options in files may be
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
         """Learns what it needs from the points [S, q] of clouds of these sizes [G]."""
@@ -74,15 +76,26 @@ class Embedding:
 
         Each of the two adds up to all of it. A point of x is compared, in each slot that it is in, with the mean of z.
         """
-        left, right = self.shares(x), self.shares(z)
-        gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
-        source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))
-        target = right * (np.sum(gradient * (left @ x), axis=1, keepdims=True) - gradient @ z.T)
-        return source.sum(0), target.sum(0)
+        return attribute_slots(x, z, self.shares(x), self.shares(z), gradient)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted, by the name of the attribute."""
         return {}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        """Restores what `arrays` returned, for points with so many columns. It comes from a file: a `ValueError` for
+        what it cannot be.
+        """
+        for name, value in arrays.items():
+            if name.startswith("_") or hasattr(type(self), name):
+                raise FieldError(name, "is not known")
+            setattr(self, name, value)
+        if set(self.arrays()) != set(arrays):
+            raise FieldError(", ".join(sorted(arrays)) or "arrays", f"are not those of {self.name}")
+
+    def width(self, columns: int) -> int | None:
+        """How many coordinates vectors of clouds of such points have, by which files are checked; None if unknown."""
+        return None
 
     def options(self) -> dict[str, Any]:
         """What the constructor was given."""
@@ -92,11 +105,26 @@ class Embedding:
 EMBEDDINGS: Registry[type[Embedding]] = Registry("embedding")
 
 
-def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray]) -> Embedding:
-    """The fitted embedding that `options` and `arrays` came from."""
-    embedding = EMBEDDINGS[kind](**options)
-    for name, value in arrays.items():
-        setattr(embedding, name, value)
+def attribute_slots(
+    x: np.ndarray, z: np.ndarray, left: np.ndarray, right: np.ndarray, gradient: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What :meth:`Embedding.attribute` returns, from the shares of the slots [slots, n], [slots, m]."""
+    gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
+    source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))
+    target = right * (np.sum(gradient * (left @ x), axis=1, keepdims=True) - gradient @ z.T)
+    return source.sum(0), target.sum(0)
+
+
+def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], columns: int) -> Embedding:
+    """The fitted embedding that `options` and `arrays` came from, for points with so many columns."""
+    home = EMBEDDINGS[kind]
+    known = inspect.signature(home).parameters
+    for name, value in options.items():
+        if name not in known:
+            raise FieldError(f"options.{name}", "is not known")
+        home.option_fields.get(name, anything)(value, f"options.{name}")
+    embedding = home(**options)
+    embedding.set_arrays(arrays, columns)
     return embedding
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._core.fields import Arrays, FieldError
 from .base import Embedding
 
 
@@ -78,22 +79,32 @@ class ColumnEmbedding(Embedding):
 
     def attribute(self, x: Any, z: Any, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a name adds is shared among the points that have it; if there are none, among all points."""
-        own, other, names = _indicators(x, z)
-        first, second = (self.vectors(points, np.array([len(points)])) for points in (x, z))
-        products = gradient * (first - second).toarray()[0]
-        products[-1] = 0.0
-        found = self._entries(np.concatenate([x, z]), np.array([len(x), len(z)]))
-        column = self._columns(found.code)
-        place = np.searchsorted(names, found.name)
-        both = np.unique(np.stack([place, column]), axis=1)  # an entry that both clouds have counts once
-        adds = np.bincount(both[0], products[both[1]], minlength=len(names))
-        unseen = np.unique(place[column == len(self.vocabulary)])
-        if len(unseen):
-            adds[unseen] += gradient[-1] * float((first - second).toarray()[0, -1]) / len(unseen)
-        return shared_out(own, adds), shared_out(other, adds)
+        n, levels = x.shape
+        names, place = np.unique(np.concatenate([x, z]).reshape(-1), return_inverse=True)
+        found = self._entries(np.concatenate([x, z]), np.array([n, len(z)]))
+        at, column = np.searchsorted(names, found.name), self._columns(found.code)
+        seen = column < len(self.vocabulary)
+        gap = np.where(found.cloud == 0, found.value, -found.value)
+        adds = np.bincount(at, np.where(seen, gap * gradient[column], 0.0), minlength=len(names))
+        if not seen.all():
+            unseen = np.unique(at[~seen])
+            lengths = np.sqrt(np.bincount(found.cloud[~seen], found.value[~seen] ** 2, minlength=2))
+            adds[unseen] += gradient[-1] * (lengths[0] - lengths[1]) / len(unseen)
+        both = place.reshape(-1, levels)
+        return _among_points(both[:n], adds), _among_points(both[n:], adds)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"vocabulary": self.vocabulary} if hasattr(self, "vocabulary") else {}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        held = Arrays(arrays)
+        self.vocabulary = held.take("vocabulary", (None,), "i")
+        held.done()
+        if self.vocabulary.dtype != np.int64 or (self.vocabulary[1:] <= self.vocabulary[:-1]).any():
+            raise FieldError("vocabulary", "must be 64-bit whole numbers that ascend")
+
+    def width(self, columns: int) -> int:
+        return len(self.vocabulary) + 1
 
     def _entries(self, points: np.ndarray, sizes: np.ndarray) -> Entries:
         return self.entries(*count_names(points, sizes), sizes)
@@ -144,6 +155,13 @@ def shared_out(x: sparse.csr_array, adds: np.ndarray) -> np.ndarray:
     inside = np.zeros(len(adds))
     np.divide(adds, counts, out=inside, where=counts > 0)
     return x @ inside + adds[counts == 0].sum() / x.shape[0]
+
+
+def _among_points(place: np.ndarray, adds: np.ndarray) -> np.ndarray:
+    """What each name adds [U], shared among the points that have it [n, L]; names that none has are shared by all."""
+    counts = np.bincount(place.reshape(-1), minlength=len(adds))
+    inside = np.divide(adds, counts, out=np.zeros(len(adds)), where=counts > 0)
+    return inside[place].sum(1) + adds[counts == 0].sum() / len(place)
 
 
 def _indicators(x: np.ndarray, z: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:

@@ -37,6 +37,13 @@ class Histogram(ColumnEmbedding):
         )
         return np.sqrt((members @ points).toarray()).astype(np.float32)[:, None, :]
 
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        if arrays:  # none where points are columns of 0 and 1
+            super().set_arrays(arrays, columns)
+
+    def width(self, columns: int) -> int:
+        return super().width(columns) if hasattr(self, "vocabulary") else columns
+
     def plan(self, x: Any, z: Any) -> np.ndarray:
         return column_plan(x, z) if sparse.issparse(x) else super().plan(x, z)
 

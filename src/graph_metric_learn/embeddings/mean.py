@@ -19,3 +19,6 @@ class Mean(Embedding):
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         sums = np.add.reduceat(points, offsets(sizes)[:-1], axis=0, dtype=np.float64)
         return (sums / sizes[:, None]).astype(np.float32)[:, None, :]
+
+    def width(self, columns: int) -> int:
+        return columns

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
 from .._core.compiled import parallel, prange
+from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import concatenated_ranges, offsets
 from ..transport.solvers.simplex import plan_of, solve, start_tree
 from .base import Embedding, subsample
@@ -27,6 +29,7 @@ class Reference(Embedding):
     """
 
     name = "reference transport"
+    option_fields: ClassVar = {"n_points": whole(1, 4096)}
 
     def __init__(self, n_points: int = 32) -> None:
         self.n_points = n_points
@@ -86,6 +89,16 @@ class Reference(Embedding):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"reference": self.reference}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
+        held = Arrays(arrays)
+        self.reference = held.take("reference", (None, columns))
+        held.done()
+        if not 1 <= len(self.reference) <= self.n_points:
+            raise FieldError("reference", f"has {len(self.reference)} points, expected 1 to {self.n_points}")
+
+    def width(self, columns: int) -> int:
+        return len(self.reference) * columns
 
 
 @parallel

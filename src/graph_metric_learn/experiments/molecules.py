@@ -126,7 +126,8 @@ def evaluate_molecules(configs: list[Config], folder: str) -> list[Result]:
     else:
         from sklearn.metrics import roc_auc_score
 
-        reached = float(roc_auc_score(data.y[test], system.decision_function(data.smiles[test])))
+        found = system.decision_function(data.smiles[test])
+        reached = float(roc_auc_score(data.y[test], found if found.ndim == 1 else found[:, 1] - found[:, 0]))
     return [{"test": reached, "seconds": {"training": time.perf_counter() - start}, **described} for _ in configs]
 
 

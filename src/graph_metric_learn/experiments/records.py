@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from .._core.files import clear_disk_errors
 
 PROTOCOL = 2  # raise when the protocol changes: old records then no longer count
 
@@ -72,13 +76,29 @@ class Records:
         record = {"key": key, "config": config, "result": result}
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(record, sort_keys=True, allow_nan=False).encode() + b"\n"
-        handle = os.open(self.folder / f"{config['dataset']}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, line)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        path = self.folder / f"{config['dataset']}.jsonl"
+        with clear_disk_errors(path):
+            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                before = os.fstat(handle).st_size
+                try:
+                    written = os.write(handle, line)
+                    if written != len(line):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    os.fsync(handle)
+                except BaseException:
+                    _cut_back(handle, before, line)
+                    raise
+            finally:
+                os.close(handle)
         self.by_key[key] = record
+
+
+def _cut_back(handle: int, before: int, line: bytes) -> None:
+    """Removes what was written of a line, unless somebody else has written after it: the next line stays whole."""
+    with contextlib.suppress(OSError):
+        if os.fstat(handle).st_size <= before + len(line):
+            os.ftruncate(handle, before)
 
 
 def _rounded(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._core.fields import Arrays
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 from .edge_features import EdgeFeatures
@@ -38,6 +39,11 @@ class Around(SmoothBlock):
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.features = EdgeFeatures.from_state(config)
+        Arrays(arrays).done()
+
+    def widths(self) -> tuple[int, ...]:
+        one_way = 1 + 2 * self.features.width
+        return one_way, 2 * one_way
 
 
 def edge_sums(graphs: Graphs, values: np.ndarray) -> np.ndarray:

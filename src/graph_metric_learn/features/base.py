@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.fields import FieldError
 from .._core.registry import Registry
 from ..graphs.collection import Graphs
 from .propagation import hop_by_hop
@@ -80,7 +81,13 @@ class Block:
         return {}, {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Restores what `state` returned."""
+        """Restores what `state` returned. It comes from a file: a `ValueError` for what it cannot be."""
+        for name in (*config, *arrays):
+            raise FieldError(name, "is not known")
+
+    def widths(self) -> tuple[int, ...] | None:
+        """How many columns rows may have, after `fit` or `set_state`, by which files are checked; None if unknown."""
+        return None
 
 
 class SmoothBlock(Block):

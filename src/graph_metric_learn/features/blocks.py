@@ -9,6 +9,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.fields import (
+    Arrays,
+    FieldError,
+    anything,
+    list_of,
+    mapping_of,
+    optional,
+    record,
+    text,
+    unique,
+    whole,
+    within,
+)
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 from .around import Around
@@ -43,6 +56,14 @@ BLOCKS.update(
 )
 BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies
+MAX_LEVEL = 100  # hops or depth of trees
+
+_FIELDS = record(
+    {
+        "params": record({"code_size": whole(1, 4096), "n_columns": optional(whole(1, 65536))}),
+        "kinds": list_of(text), "names": unique(list_of(text, 1)), "label_kind": text, "features": mapping_of(anything),
+    }
+)  # fmt: skip
 
 
 class BlockName(NamedTuple):
@@ -172,9 +193,9 @@ class NodeBlocks(BaseEstimator):
         return [found[name.source, name.level] for name in parsed]
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
-        """The same transformer for some of its blocks."""
-        fewer = clone(self)
-        fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, list(names)
+        """The same transformer for some of its blocks, each named once or several times."""
+        fewer, names = clone(self), list(dict.fromkeys(names))
+        fewer.kinds_, fewer.label_kind_, fewer.names_ = self.kinds_, self.label_kind_, names
         used = {parse_name(name).source for name in names}
         fewer.blocks_ = {source: block for source, block in self.blocks_.items() if source in used}
         fewer.centres_ = {name: self.centres_[name] for name in names if name in self.centres_}
@@ -197,23 +218,38 @@ class NodeBlocks(BaseEstimator):
         return config, arrays
 
     @classmethod
-    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NodeBlocks:
-        """The transformer that `state` came from."""
+    def from_state(cls, config: Any, arrays: dict[str, np.ndarray]) -> NodeBlocks:
+        """The transformer that `state` came from, or a :class:`FieldError`."""
+        config, held = _FIELDS(config, "blocks"), Arrays(arrays)
         blocks = cls(**config["params"])
         blocks.kinds_, blocks.names_ = config["kinds"], config["names"]
         blocks.label_kind_ = config["label_kind"]
-        blocks.blocks_ = {}
-        blocks.centres_, blocks.scales_ = (
-            {name: arrays[f"{what} {name}"] for name in blocks.names_ if f"{what} {name}" in arrays}
-            for what in ("centre", "scale")
-        )
-        for source, parsed in {parse_name(name).source: parse_name(name) for name in blocks.names_}.items():
-            block = blocks.blocks_[source] = BLOCKS[parsed.kind](blocks._options())
-            own = {
-                name.removesuffix(f" {source}"): value for name, value in arrays.items() if name.endswith(f" {source}")
-            }
-            block.set_state(config["features"].get(source, {}), own)
+        blocks.blocks_, blocks.centres_, blocks.scales_ = {}, {}, {}
+        parsed = {name: parse_name(name, "blocks.names") for name in blocks.names_}
+        with within("blocks"):
+            for name, what in parsed.items():
+                if BLOCKS[what.kind].scaling != "none":
+                    blocks.centres_[name] = held.take(f"centre {name}", (None,))
+                    blocks.scales_[name] = held.take(f"scale {name}", blocks.centres_[name].shape, least=0.0)
+            for source, what in {what.source: what for what in parsed.values()}.items():
+                block = blocks.blocks_[source] = BLOCKS[what.kind](blocks._options())
+                own = held.part_with_suffix(f" {source}")
+                with within(source):
+                    block.set_state(config["features"].pop(source, {}), own)
+            for source in config["features"]:
+                raise FieldError(f"features.{source}", "is not known")
+            held.done()
+            for name, centre in blocks.centres_.items():
+                widths = blocks.blocks_[parsed[name].source].widths()
+                if widths is not None and len(centre) not in widths:
+                    raise FieldError(f"centre {name}", f"has {len(centre)} numbers for {widths[0]} columns")
         return blocks
+
+    def columns(self, name: str) -> int:
+        """How many columns a named block has."""
+        if name in self.centres_:
+            return len(self.centres_[name])
+        return self.n_columns or 1
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
@@ -221,8 +257,8 @@ def available_kinds(graphs: Graphs) -> list[str]:
     return [kind for kind, block in BLOCKS.items() if block.lacks(graphs) is None and block.worth_trying(graphs)]
 
 
-def parse_name(name: str) -> BlockName:
-    """Kind, views and level of a named block.
+def parse_name(name: str, where: str = "block") -> BlockName:
+    """Kind, views and level of a named block; `where` it stands, for the message.
 
     >>> parse_name("wl@2")
     BlockName(kind='wl', views=(), level=2)
@@ -231,8 +267,10 @@ def parse_name(name: str) -> BlockName:
     """
     source, _, level = name.partition("@")
     kind, *views = source.split("+")
-    if kind not in BLOCKS or not level.isdigit():
-        raise ValueError(f"unknown block {name!r}: use one of {', '.join(BLOCKS)} with @ and a number, as in 'wl@2'")
+    if kind not in BLOCKS or not (level.isascii() and level.isdigit()):
+        raise ValueError(f"unknown {where} {name!r}: use one of {', '.join(BLOCKS)} with @ and a number, as in 'wl@2'")
+    if len(level) > 3 or int(level) > MAX_LEVEL:
+        raise ValueError(f"{where} {name!r} has a level of more than {MAX_LEVEL}")
     if not set(views) <= set(VIEWS):
         raise ValueError(f"unknown view in {name!r}: use some of {', '.join(VIEWS)}, as in 'wl+edges@2'")
     if BLOCKS[kind].needs_edges:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import Arrays, choice
 from .._core.linear import MAX_COLUMNS, principal_components
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
@@ -33,6 +34,10 @@ class _Carried(SmoothBlock):
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.features = NodeFeatures.from_state(config)
+        choice([self.kind])(self.features.kind_, "features.kind_")
+
+    def widths(self) -> tuple[int, ...]:
+        return (self.features.columns_,)
 
 
 class Attributes(_Carried):
@@ -61,7 +66,12 @@ class Attributes(_Carried):
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         super().set_state(config, arrays)
-        self.basis = arrays.get("basis")
+        held = Arrays(arrays)
+        self.basis = held.take("basis", (self.features.columns_, None)) if "basis" in held else None
+        held.done()
+
+    def widths(self) -> tuple[int, ...]:
+        return super().widths() if self.basis is None else (self.basis.shape[1],)
 
 
 class Labels(_Carried):

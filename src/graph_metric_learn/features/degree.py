@@ -17,6 +17,9 @@ class Degree(SmoothBlock):
     def start(self, graphs: Graphs) -> np.ndarray:
         return degree_columns(graphs.degrees)
 
+    def widths(self) -> tuple[int, ...]:
+        return (_EXACT_DEGREES + _BINS,)
+
 
 def degree_columns(degrees: np.ndarray) -> np.ndarray:
     """One column for each degree up to 32, then one for every quarter more; 60 columns reach 10^4 [S, columns].

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import Arrays, anything, list_of, record
 from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
 from ..graphs.collection import Graphs
@@ -73,6 +74,10 @@ class EdgeOwn(_EdgeBlock):
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.features = EdgeFeatures.from_state(config)
+        Arrays(arrays).done()
+
+    def widths(self) -> tuple[int, ...]:
+        return (self.features.width,)
 
 
 class EdgeEnds(_EdgeBlock):
@@ -111,7 +116,13 @@ class EdgeEnds(_EdgeBlock):
         return {"features": [features.state() for features in self.features]}, {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = [NodeFeatures.from_state(state) for state in config["features"]]
+        parts = record({"features": list_of(anything, 0, 2)})(config, "ends")["features"]
+        self.features = [NodeFeatures.from_state(state) for state in parts]
+        Arrays(arrays).done()
+
+    def widths(self) -> tuple[int, ...]:
+        ends = sum(features.columns_ for features in self.features)
+        return 2 * (ends + 1), 2 * (ends + 2)
 
 
 class EdgeTrees(_EdgeBlock):
@@ -135,6 +146,9 @@ class EdgeTrees(_EdgeBlock):
         rows, _ = edge_rows(graphs)
         columns = self.options.n_columns
         return [tree_columns(edge_hashes(graphs, names[level])[rows], level, columns) for level in levels]
+
+    def widths(self) -> tuple[int, ...]:
+        return (self.options.n_columns or 1,)
 
 
 def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:

@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import FieldError, labels, list_of, number, optional, record
 from ..graphs.collection import Graphs
 
 MAX_LABELS = 64  # with more different labels, one column for each is left to the codes of trees
+
+
+_FIELDS = record(
+    {"labels": list_of(labels()), "mean": list_of(number()), "scale": list_of(optional(number(0, above=True)))}
+)
 
 
 class EdgeFeatures:
@@ -60,8 +66,13 @@ class EdgeFeatures:
         return {"labels": [v.tolist() for v in self.label_values], "mean": self.mean.tolist(), "scale": scale}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> EdgeFeatures:
-        """The rule that `state` came from."""
+    def from_state(cls, state: Any) -> EdgeFeatures:
+        """The rule that `state` came from, or a :class:`FieldError`."""
+        state = _FIELDS(state, "edge_features")
+        if len(state["mean"]) != len(state["scale"]):
+            raise FieldError("edge_features.scale", f"has {len(state['scale'])} numbers for {len(state['mean'])}")
+        if any(sorted(set(values)) != values for values in state["labels"]):
+            raise FieldError("edge_features.labels", "must ascend, each label once")
         features = cls()
         features.label_values = [np.array(values) for values in state["labels"]]
         features.mean = np.array(state["mean"], dtype=float)

@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import FieldError, flag, list_of, record, whole
 from ..graphs.arcs import without_directions
 from ..graphs.collection import Graphs
 from ..graphs.edge_data import EdgeData
 from .onehot import binary_columns, decoded
+
+_MOST = 1_000_000  # labels or numbers of an edge in a file: more are damage
+_FIELDS = record(
+    {
+        "directed": flag, "weighted": flag, "n_labels": whole(0, _MOST), "n_vectors": whole(0, _MOST),
+        "code_columns": list_of(flag),
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,9 @@ class EdgeReading:
         return {**asdict(self), "code_columns": list(self.code_columns)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> EdgeReading:
-        """The reading that `state` came from."""
+    def from_state(cls, state: Any) -> EdgeReading:
+        """The reading that `state` came from, or a :class:`FieldError`."""
+        state = _FIELDS(state, "edge_reading")
+        if len(state["code_columns"]) not in (0, state["n_vectors"]):
+            raise FieldError("edge_reading.code_columns", f"must have {state['n_vectors']} entries, or none")
         return cls(**{**state, "code_columns": tuple(state["code_columns"])})

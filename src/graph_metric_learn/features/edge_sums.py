@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import FieldError, anything, list_of, number, optional, record, within
 from ..graphs.collection import Graphs
 from .around import edge_sums
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .edge_reading import EdgeReading
 
 _ROUNDING = 1e-6  # deviation of a constant column of float32 sums, relative to its largest value
+
+
+_FIELDS = record(
+    {
+        "reading": anything, "edges": anything,
+        "mean": list_of(number()), "scale": list_of(optional(number(0, above=True))),
+    }
+)  # fmt: skip
 
 
 class EdgeSums:
@@ -77,10 +86,15 @@ class EdgeSums:
         return {**rules, "mean": self.mean.tolist(), "scale": scale}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> EdgeSums:
-        """The rule that `state` came from."""
+    def from_state(cls, state: Any) -> EdgeSums:
+        """The rule that `state` came from, or a :class:`FieldError`."""
+        state = _FIELDS(state, "edge_sums")
         sums = cls()
-        sums.reading, sums.edges = EdgeReading.from_state(state["reading"]), EdgeFeatures.from_state(state["edges"])
+        with within("edge_sums"):
+            sums.reading, sums.edges = EdgeReading.from_state(state["reading"]), EdgeFeatures.from_state(state["edges"])
+        wanted = (1 + sums.reading.directed) * (1 + 2 * (sums.edges.width + sums.reading.weighted))
+        if not len(state["mean"]) == len(state["scale"]) == wanted:
+            raise FieldError("edge_sums.mean", f"and scale must have {wanted} numbers each")
         sums.mean = np.array(state["mean"], dtype=float)
         sums.scale = np.array([np.inf if value is None else value for value in state["scale"]], dtype=float)
         return sums

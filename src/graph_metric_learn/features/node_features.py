@@ -9,11 +9,25 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.fields import FieldError, choice, labels, list_of, number, optional, record, whole
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 
 FEATURE_KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
+_MOST = 1_000_000  # columns in a file: more are damage
 
+# What is fitted for each kind, and what files may hold of it.
+_FITTED = {
+    "x": ("n_attributes_",),
+    "attributes": ("n_attributes_", "mean_", "scale_"),
+    "labels": ("label_values_",),
+    "degree": ("max_degree_",),
+    "fuse": ("n_attributes_", "mean_", "scale_", "label_values_"),
+}
+_FIELDS = {
+    "n_attributes_": whole(0, _MOST), "max_degree_": whole(1, _MOST), "mean_": list_of(number()),
+    "scale_": list_of(optional(number(0, above=True))), "label_values_": list_of(labels(1), 1),
+}  # fmt: skip
 
 _ROUNDING = 1e-12  # deviation of a constant column, relative to its largest value
 
@@ -138,16 +152,37 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
         return {"kind": self.kind, **{name: _plain(value) for name, value in fitted.items()}}
 
+    @property
+    def columns_(self) -> int:
+        """How many columns `transform` makes, from what was fitted."""
+        if self.kind_ == "degree":
+            return self.max_degree_
+        values = self.label_values_ if self.kind_ in ("labels", "fuse") else []
+        return sum(map(len, values)) + (0 if self.kind_ == "labels" else self.n_attributes_)
+
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> NodeFeatures:
-        """The transformer that `state` came from."""
+    def from_state(cls, state: Any) -> NodeFeatures:
+        """The transformer that `state` came from, or a :class:`FieldError`."""
+        kind = state.get("kind_") if isinstance(state, dict) else None
+        fitted = {name: _FIELDS[name] for name in _FITTED.get(kind if isinstance(kind, str) else "", ())}
+        head = {"kind": choice(FEATURE_KINDS), "kind_": choice(_FITTED), "width_": whole(0, _MOST)}
+        state = record({**head, **fitted})(state, "features")
+        if state["kind"] not in ("auto", state["kind_"]):
+            raise FieldError("features.kind_", f"is {state['kind_']!r}, but kind is {state['kind']!r}")
+        for name in ("mean_", "scale_"):
+            if name in state and len(state[name]) != state["n_attributes_"]:
+                raise FieldError(f"features.{name}", f"has {len(state[name])} numbers for {state['n_attributes_']}")
         features = cls(state["kind"])
         for name, value in state.items():
             if name in ("mean_", "scale_"):
                 value = np.array([np.inf if v is None else v for v in value], dtype=float)
             elif name == "label_values_":
                 value = [np.array(values) for values in value]
+                if any(not np.array_equal(values, np.unique(values)) for values in value):
+                    raise FieldError("features.label_values_", "must ascend, each label once")
             setattr(features, name, value)
+        if features.width_ < features.columns_:
+            raise FieldError("features.width_", f"is {features.width_}, but there are {features.columns_} columns")
         return features
 
 

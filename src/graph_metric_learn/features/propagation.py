@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._core.compiled import njit
 from ..graphs.collection import Graphs
 
 PROPAGATIONS = ("symmetric", "sum")
@@ -59,7 +59,7 @@ def _mixed(graphs: Graphs, depth: int, propagation: str, first: int) -> np.ndarr
     return result
 
 
-@njit(cache=True)
+@njit
 def _mix(graphs, starts, neighbours, weights, root, x, depth, room, result):
     """Powers of diag(root) (A + I) diag(root) times x, graph by graph, so that all hops of a graph stay in the cache.
 

@@ -17,6 +17,9 @@ class Size(SmoothBlock):
     def start(self, graphs: Graphs) -> np.ndarray:
         return graph_size(graphs)
 
+    def widths(self) -> tuple[int, ...]:
+        return (2,)
+
 
 def graph_size(graphs: Graphs) -> np.ndarray:
     """How large the graph of each node is: logarithms of its nodes, and of its edges + 1 [S, 2].

@@ -27,6 +27,9 @@ class Strength(SmoothBlock):
             raise ValueError("edges have no weights, those that were fitted had")
         return node_strength(graphs)
 
+    def widths(self) -> tuple[int, ...]:
+        return (6 + len(_QUANTILES),)
+
 
 def node_strength(graphs: Graphs) -> np.ndarray:
     """Weights around each node, float32 [S, 11].
@@ -84,7 +87,8 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]
             back = find(neighbors, starts[j], starts[j + 1], i)
-            twice[i] += chance[a] * chance[back]  # neighbours are mutual
+            if back < starts[j + 1]:  # always, since neighbours are mutual
+                twice[i] += chance[a] * chance[back]
             own = starts[i + 1] - starts[i] <= starts[j + 1] - starts[j]
             short, long = (i, j) if own else (j, i)
             low, last = starts[long], starts[long + 1]
@@ -99,4 +103,6 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
                 if low < last and neighbors[low] == k:
                     from_i, from_j = (b, low) if own else (low, b)
                     triangles[i] += roots[a] * roots[from_j] * roots[from_i]
-                    thrice[i] += chance[a] * chance[from_j] * chance[find(neighbors, starts[k], starts[k + 1], i)]
+                    home = find(neighbors, starts[k], starts[k + 1], i)
+                    if home < starts[k + 1]:
+                        thrice[i] += chance[a] * chance[from_j] * chance[home]

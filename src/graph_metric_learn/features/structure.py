@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .._core.compiled import parallel, prange
+from .._core.compiled import njit, parallel, prange
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 
@@ -19,6 +18,9 @@ class Structure(SmoothBlock):
 
     def start(self, graphs: Graphs) -> np.ndarray:
         return local_structure(graphs)
+
+    def widths(self) -> tuple[int, ...]:
+        return (5,)
 
 
 def local_structure(graphs: Graphs) -> np.ndarray:
@@ -47,7 +49,7 @@ def local_structure(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def find(neighbors, low, high, wanted):
     """Where `wanted` stands, or would stand, in the ascending neighbors[low:high], by halving."""
     while low < high:

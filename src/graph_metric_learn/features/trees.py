@@ -23,6 +23,9 @@ class TreeCodes(Block):
         names = shared_hashes(graphs, max(levels), shared)
         return [code_vectors(names[level], self.options.code_size) for level in levels]
 
+    def widths(self) -> tuple[int, ...]:
+        return (self.options.code_size,)
+
 
 class Trees(Block):
     """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names.
@@ -37,6 +40,9 @@ class Trees(Block):
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
         return [tree_columns(names[level], level, self.options.n_columns) for level in levels]
+
+    def widths(self) -> tuple[int, ...]:
+        return (self.options.n_columns or 1,)
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:

@@ -5,8 +5,9 @@ from typing import Any
 from .collection import Graphs
 from .columns import Columns
 from .convert import as_graphs
+from .stream import skip_bad
 
-__all__ = ["Columns", "Graphs", "NodeFeatures", "as_graphs"]
+__all__ = ["Columns", "Graphs", "NodeFeatures", "as_graphs", "skip_bad"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -53,7 +54,13 @@ class Graphs:
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.sizes.ndim != 1 or self.sizes.dtype.kind not in "iu":
+            raise ValueError("sizes must be a one-dimensional array of whole numbers")
+        if len(self.sizes) and self.sizes.min() < 1:
+            raise ValueError(f"graph {int(self.sizes.argmin())} has no nodes: drop it or give it one")
         nodes = int(self.sizes.sum())
+        if self.edges.dtype.kind not in "iu":
+            raise ValueError(f"edges must be whole numbers, got {self.edges.dtype}")
         if self.edges.ndim != 2 or len(self.edges) != 2:
             raise ValueError(f"edges must have the shape [2, E], got {list(self.edges.shape)}")
         if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < nodes:
@@ -125,15 +132,22 @@ class Graphs:
         matrix = sparse.csr_array((values, (tails, heads)), shape=(n, n))
         return (matrix + matrix.T).tocsr() if self.edge_data.directed else matrix
 
+    @cached_property
+    def _edges_by_graph(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """Edges in the order of their graphs [E], None where they are; and where each graph's start [G + 1]."""
+        owner = self.owner[self.edges[0]]
+        ordered = bool((np.diff(owner) >= 0).all())
+        return None if ordered else np.argsort(owner, kind="stable"), offsets(np.bincount(owner, minlength=len(self)))
+
     def __getitem__(self, which: Any) -> Graphs:
         """The chosen graphs, by slice or array of indices; one may be chosen several times."""
         which = np.atleast_1d(np.arange(len(self))[which])
         rows = concatenated_ranges(self.offsets[which], self.sizes[which])
-        owner = self.owner[self.edges[0]]
-        order = np.argsort(owner, kind="stable")
-        counts = np.bincount(owner, minlength=len(self))
-        chosen = order[concatenated_ranges(offsets(counts)[which], counts[which])]
-        shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts[which])
+        order, starts = self._edges_by_graph
+        counts = starts[which + 1] - starts[which]
+        chosen = concatenated_ranges(starts[which], counts)
+        chosen = chosen if order is None else order[chosen]
+        shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts)
         kept = self.edges[:, chosen] + shift
         return Graphs(
             self.sizes[which],
@@ -146,6 +160,46 @@ class Graphs:
             None if self.names is None else self.names[which],
             self.columns,
         )
+
+    @staticmethod
+    def concatenate(parts: Sequence[Graphs]) -> Graphs:
+        """One collection of several, which must carry the same things."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        sizes = np.concatenate([part.sizes for part in parts])
+        starts = offsets(np.array([len(part.owner) for part in parts]))
+        for name in ("x", "labels", "y", "edge_data", "names"):
+            having = [getattr(part, name) is not None for part in parts]
+            if any(having) and not all(having):
+                lacking = int(np.flatnonzero(~np.array(having))[0])
+                raise ValueError(f"collection {lacking} has no {name}, others have")
+        for name in ("x", "labels"):
+            widths = {getattr(part, name).shape[1] for part in parts if getattr(part, name) is not None}
+            if len(widths) > 1:
+                raise ValueError(f"collections differ in the columns of {name}: {sorted(widths)}")
+        if len({part.columns for part in parts}) > 1:
+            raise ValueError("collections differ in the names of their columns")
+
+        def joined(name: str) -> Any:
+            found = [getattr(part, name) for part in parts]
+            return None if found[0] is None else np.concatenate(found)
+
+        shifted = [part.edges + start for part, start in zip(parts, starts, strict=False)]
+        data = None if first.edge_data is None else EdgeData.concatenate([p.edge_data for p in parts], starts)  # type: ignore[misc]
+        unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
+        return Graphs(
+            sizes, np.concatenate(shifted, axis=1), joined("x"), joined("labels"), joined("y"), data, unused,
+            joined("names"), first.columns,
+        )  # fmt: skip
+
+    def check_numbers(self) -> None:
+        """A `ValueError` unless node features are finite numbers; looked at once per object."""
+        if "_checked" not in self.__dict__:
+            if self.x is not None and (self.x.dtype.kind not in "fiub" or not np.isfinite(self.x).all()):
+                bad = self.owner[~np.isfinite(self.x).all(1)] if self.x.dtype.kind == "f" else [0]
+                raise ValueError(f"graph {bad[0]} has a NaN or infinite node feature: clean or drop it")
+            self.__dict__["_checked"] = True
 
     def without_edge_data(self) -> Graphs:
         """The same graphs with edges that are there or not, both ways."""

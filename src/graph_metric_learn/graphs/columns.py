@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import list_of, optional, record, text, unique
 from .collection import Graphs
 from .sources.base import RawGraph
 
 _MOST_LISTED = 5  # names in an error message
+_FIELDS = record({name: optional(unique(list_of(text))) for name in ("nodes", "edges")})
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,11 @@ class Columns:
         return {name: None if value is None else list(value) for name, value in vars(self).items()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any] | None) -> Columns:
+    def from_state(cls, state: Any) -> Columns:
         """The names that `state` came from; none for None, as in models that were saved without them."""
-        return cls(**{name: None if value is None else tuple(value) for name, value in (state or {}).items()})
+        if state is None:
+            return cls()
+        return cls(**{k: None if v is None else tuple(v) for k, v in _FIELDS(state, "columns").items()})
 
 
 def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:

@@ -6,7 +6,7 @@ Types are recognised by the name of their module: nothing is imported that the c
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,10 +85,14 @@ def as_graphs(
     if isinstance(graphs, Graphs):
         if not len(graphs):
             raise ValueError(_NO_GRAPHS)
+        graphs.check_numbers()
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")
-    raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(_as_list(graphs))])
+    listed = list(iterate(graphs))
+    if listed and all(isinstance(one, Graphs) for one in listed):
+        return as_graphs(Graphs.concatenate(listed), edges=edges)
+    raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(listed)])
     if not raw:
         raise ValueError(_NO_GRAPHS)
     sizes = np.array([one.n for one in raw], dtype=np.int64)
@@ -147,20 +151,31 @@ def _targets(found: list[Any]) -> np.ndarray | None:
     return some
 
 
-def _as_list(graphs: Any) -> list[Any]:
+def iterate(graphs: Any) -> Iterator[Any]:
+    """Single graphs, one after the other, of a list, dataset, batch, or iterable of graphs or batches."""
+    graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     kind = _kind(graphs)
     if kind in ("networkx", "data") or (isinstance(graphs, tuple) and _is_pair(graphs)):
         raise ValueError("got a single graph: pass a list of graphs, [graph] for one")
     if kind == "hetero":
         raise ValueError(_HETERO)
     if hasattr(graphs, "to_data_list"):
-        return graphs.to_data_list()
+        return iter(graphs.to_data_list())
     if not isinstance(graphs, (str, bytes, dict)):
         if isinstance(graphs, Iterable):
-            return list(graphs)
+            return _flat(graphs)
         if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__"):  # a Subset of torch does not iterate
-            return [graphs[i] for i in range(len(graphs))]
+            return (graphs[i] for i in range(len(graphs)))
     raise ValueError(f"expected a list of graphs, got {type(graphs).__name__}")
+
+
+def _flat(graphs: Iterable[Any]) -> Iterator[Any]:
+    """Graphs, and the graphs of batches."""
+    for graph in graphs:
+        if hasattr(graph, "to_data_list"):
+            yield from graph.to_data_list()
+        else:
+            yield graph
 
 
 _HETERO = "HeteroData has several types of nodes: convert it with .to_homogeneous(), which keeps them as node_type"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +43,8 @@ class EdgeData:
         nodes, count = int(sizes.sum()), self.ends.shape[-1]
         if self.ends.ndim != 2 or len(self.ends) != 2:
             raise ValueError(f"ends of edges must have the shape [2, A], got {list(self.ends.shape)}")
+        if self.ends.dtype.kind not in "iu":
+            raise ValueError(f"ends of edges must be whole numbers, got {self.ends.dtype}")
         if count and not 0 <= self.ends.min() <= self.ends.max() < nodes:
             raise ValueError(f"ends of edges must lie between 0 and {nodes - 1}, the last of the nodes")
         owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends]
@@ -62,12 +65,43 @@ class EdgeData:
         found = {"labels": self.labels, "vectors": self.x, "weights": self.weights}
         return [name for name, value in found.items() if value is not None] + ["directions"] * self.directed
 
+    @staticmethod
+    def concatenate(parts: Sequence[EdgeData], starts: np.ndarray) -> EdgeData:
+        """That of several collections, whose nodes start at these rows."""
+        first = parts[0]
+        for name in ("directed", "columns"):
+            if any(getattr(part, name) != getattr(first, name) for part in parts):
+                raise ValueError(f"edges of collections differ in what is {name}")
+
+        def joined(name: str) -> np.ndarray | None:
+            found = [getattr(part, name) for part in parts]
+            if any((one is None) != (found[0] is None) for one in found):
+                raise ValueError(f"edges of some collections have {name}, of others not")
+            if found[0] is not None and any(one.shape[1:] != found[0].shape[1:] for one in found):
+                raise ValueError(f"edges of collections differ in the columns of {name}")
+            return None if found[0] is None else np.concatenate(found)
+
+        weights = None
+        if any(part.weights is not None for part in parts):
+            weights = np.concatenate([np.ones(p.ends.shape[1]) if p.weights is None else p.weights for p in parts])
+        ends = np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=False)], axis=1)
+        return replace(first, ends=ends, labels=joined("labels"), x=joined("x"), weights=weights)
+
+    def starts(self, sizes: np.ndarray) -> np.ndarray:
+        """Where the arcs of each graph start, and the end of the last [G + 1]; computed once."""
+        found = self.__dict__.get("_starts")
+        if found is None or len(found) != len(sizes) + 1:
+            owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends[0]]
+            found = offsets(np.bincount(owner, minlength=len(sizes)))
+            object.__setattr__(self, "_starts", found)
+        return found
+
     def part(self, which: np.ndarray, sizes: np.ndarray) -> EdgeData:
         """Those of chosen graphs [G'], of graphs of these sizes [G]; one may be chosen several times."""
-        owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends[0]]
-        counts = np.bincount(owner, minlength=len(sizes))
-        rows = concatenated_ranges(offsets(counts)[which], counts[which])
-        shift = np.repeat(offsets(sizes[which])[:-1] - offsets(sizes)[which], counts[which])
+        starts = self.starts(sizes)
+        counts = starts[which + 1] - starts[which]
+        rows = concatenated_ranges(starts[which], counts)
+        shift = np.repeat(offsets(sizes[which])[:-1] - offsets(sizes)[which], counts)
         return replace(
             self,
             ends=self.ends[:, rows] + shift,

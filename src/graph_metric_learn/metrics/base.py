@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 
+from .._core.parallel import in_parallel
+from .._core.progress import progress_bar
 from .._core.registry import Registry
 from ..graphs import Columns, Graphs, as_graphs
-from ..persistence.models import load_model, save_model
+from ..graphs.stream import is_stream, read_chunks
+from ..persistence.models import opened_model, save_model
 from ..transport import Embedded, Vectors, pairwise_distances
+from ..transport.embedded import LARGEST
 from .explanation import Explanation
 
 if TYPE_CHECKING:
@@ -81,6 +89,11 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance."""
 
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
+        """The same for many pairs of graphs, given by their numbers [P, 2], one after the other."""
+        listed = getattr(graphs, "graphs", graphs)
+        return (self.explain(listed[i], listed[j]) for i, j in pairs)
+
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
@@ -89,6 +102,10 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """The metric that `state` came from."""
+
+    def embedded_shape(self) -> tuple[int | None, ...] | None:
+        """Lengths of one row of what `embed` returns, by which saved reference graphs are checked; None if unknown."""
+        return None
 
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any supported kind as one collection, by this metric's names for what nodes and edges carry.
@@ -109,6 +126,25 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """Options of :func:`as_graphs` that the metric was made with."""
         names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def by_chunks(self, function: Callable[[Any, Graphs], Any], graphs: Any) -> Iterator[Any]:
+        """function(metric, chunk) for graphs of any kind and number, a thousand at a time, in their order.
+
+        Through joblib: inside `joblib.parallel_config`, chunks go to its workers, and the metric to each of them once.
+        """
+        total = None if is_stream(graphs) or not hasattr(graphs, "__len__") else len(graphs)
+        with progress_bar(self.progress, "embedding", total=total, unit="graph", delay=2.0) as bar:
+
+            def shown() -> Iterator[Graphs]:
+                for chunk in read_chunks(graphs, self.read):
+                    yield chunk
+                    bar.update(len(chunk))
+
+            yield from in_parallel(function, shown(), self.for_workers())
+
+    def for_workers(self) -> Self:
+        """What embeds graphs elsewhere: the metric, without what only `fit` needed."""
+        return self
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.
@@ -143,6 +179,15 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
                 row[row < (self.rounding**2 if squared else self.rounding)] = 0.0
         return found
 
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: the options, as scikit-learn lists them, and what was chosen and learned."""
+        html = super()._repr_html_inner()
+        try:
+            report = str(getattr(self, "report_", ""))
+        except NotFittedError:
+            report = ""
+        return f"{html}<p>{escape(report)}</p>" if report else html
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes the metric to a folder: JSON and safetensors, no pickle."""
         return save_model(path, type(self).__name__, *self.state(), overwrite=overwrite)
@@ -150,8 +195,21 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The metric saved in a folder, on the CPU."""
-        _, config, tensors = load_model(path, cls.__name__)
-        return cls.from_state(config, tensors)
+        with opened_model(path, cls.__name__) as (_, config, tensors):
+            return cls.from_state(config, tensors)
+
+
+def in_range(vectors: Any) -> Any:
+    """Vectors of graphs [N, d], dense or sparse, if they are numbers that can be squared in float32."""
+    numbers = vectors.data if hasattr(vectors, "tocsr") else vectors
+    if numbers.size and not np.abs(numbers).max() <= LARGEST[torch.float32]:  # NaN is not
+        rows = range(vectors.shape[0])
+        bad = next(i for i in rows if not np.abs(vectors[[i]]).max() <= LARGEST[torch.float32])
+        raise ValueError(
+            f"the vector of graph {bad} has numbers that are NaN, infinite or beyond 1e18: what its nodes or edges "
+            "carry is too far from what the metric was fitted to"
+        )
+    return vectors
 
 
 METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")

@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..graphs import Graphs
+from ..graphs.depiction import Depiction, depictions
 
 _LONGEST_NAME = 40  # letters of a name that a title shows
+_MOST_MATCHES = 10  # that a drawing shows: more is a tangle
+_N_NAMED = 3  # terms and nodes that a summary names
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the learned scores see in the nodes of two graphs: which speak for a class, or raise a number.
+
+    Attributes
+    ----------
+    towards : str
+        The class that the scores give the first graph; or which number.
+    against : str or None
+        The class that the scores give the second graph, where it is another one.
+    is_number : bool
+        Whether scores are numbers, in the units of the targets, and not votes for classes.
+    change : float
+        The score of the first graph minus that of the second. The score is that for `towards`, less that for `against`.
+    source, target : ndarray [n], [m]
+        How much each node raises the score of its graph, measured against the other graph: they add up to `change` and
+        −`change`, with those of the edges.
+    edge_source, edge_target : ndarray [e], optional
+        The same of edges.
+    """
+
+    towards: str
+    against: str | None
+    is_number: bool
+    change: float
+    source: np.ndarray
+    target: np.ndarray
+    edge_source: np.ndarray | None = None
+    edge_target: np.ndarray | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +67,12 @@ class Explanation:
         Their shares of the squared distance; with those of the nodes they add up to 1.
     term_share : dict of float, optional
         Share of the squared distance by what was compared, the largest first; adds up to 1.
+    block_share : dict of float, optional
+        Share of the squared distance by block of node or edge features, the largest first; adds up to 1.
+    evidence : Evidence, optional
+        Which nodes speak for which class, or raise the number, where the distance has learned scores.
+    depicted : tuple of two Depiction, optional
+        How the two graphs look: names of their nodes, places, molecules.
     """
 
     distance: float
@@ -44,76 +84,110 @@ class Explanation:
     edge_source_share: np.ndarray | None = None
     edge_target_share: np.ndarray | None = None
     term_share: dict[str, float] | None = None
+    block_share: dict[str, float] | None = None
+    evidence: Evidence | None = None
+    depicted: tuple[Depiction, Depiction] | None = None
+
+    def drawn_as(self, originals: list[Any]) -> Explanation:
+        """The same, with names and places of nodes as in the user's own two graphs."""
+        one, two = depictions(originals, self.graphs)
+        return replace(self, depicted=(one, two))
 
     @property
     def names(self) -> tuple[str, str] | None:
         """What the two graphs are called, if both have a name."""
         return None if self.graphs.names is None else (self.graphs.names[0], self.graphs.names[1])
 
-    def __repr__(self) -> str:
-        sizes = [f"{n} node{'s' * (n != 1)}" for n in self.plan.shape]
-        if self.names is None:
-            return f"Explanation(distance {self.distance:.3g} between graphs of {sizes[0]} and {sizes[1]})"
-        sides = [f"{name!r} ({size})" for name, size in zip(self.names, sizes, strict=True)]
-        return f"Explanation(distance {self.distance:.3g} between {sides[0]} and {sides[1]})"
+    @property
+    def node_names(self) -> tuple[list[str], list[str]]:
+        """What the user calls the nodes of the two graphs: ids of NetworkX nodes, atoms as "O3", else numbers."""
+        one, two = self.looks
+        return one.names, two.names
 
-    def matches(self, k: int = 10) -> list[tuple[int, int, float]]:
+    def __repr__(self) -> str:
+        return "\n".join(self.in_words())
+
+    def in_words(self) -> list[str]:
+        """Three lines: the distance, which terms it is from, and the nodes with the largest shares."""
+        sizes = [f"{n} node{'s' * (n != 1)}" for n in self.plan.shape]
+        sides = sizes
+        if self.names is not None:
+            sides = [f"{_shortened(name)!r} ({size})" for name, size in zip(self.names, sizes, strict=True)]
+        between = f"graphs of {sides[0]} and {sides[1]}" if self.names is None else f"{sides[0]} and {sides[1]}"
+        terms = list((self.term_share or {}).items())[:_N_NAMED]
+        from_terms = ", ".join(f"{_percent(share)} {name}" for name, share in terms) or "one cloud of encoded nodes"
+        more = len(self.term_share or {}) - len(terms)
+        heaviest = " and ".join(
+            ", ".join(f"{names[i]} {_percent(share[i])}" for i in np.argsort(-share, kind="stable")[:_N_NAMED])
+            for names, share in zip(self.node_names, (self.source_share, self.target_share), strict=True)
+        )
+        return [
+            f"Explanation: distance {self.distance:.3g} between {between}",
+            f"  d² from: {from_terms}{f' and {more} more' if more else ''}",
+            f"  nodes with the largest shares: {heaviest}",
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON can hold it, nodes by their names."""
+        one, two = self.node_names
+        found = self.evidence
+        shares = (self.source_share, self.target_share)
+        edges = [
+            [[names[a], names[b], share] for (a, b), share in self.edge_shares(side).items() if a >= 0]
+            for side, names in enumerate((one, two))
+        ]
+        return {
+            "graphs": None if self.names is None else list(self.names),
+            "distance": self.distance,
+            "terms": self.term_share,
+            "blocks": self.block_share,
+            "nodes": [
+                [[name, share] for name, share in zip(names, values.tolist(), strict=True)]
+                for names, values in zip((one, two), shares, strict=True)
+            ],
+            "edges": None if self.edge_ends is None else edges,
+            "matches": [[one[i], two[j], mass] for i, j, mass in self.matches()],
+            "learned": None if found is None else {
+                "towards": found.towards, "against": found.against, "change": found.change,
+                "nodes": [found.source.tolist(), found.target.tolist()],
+            },
+        }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from .explanation_html import explanation_html
+
+        return explanation_html(self)
+
+    def matches(self, k: int = _MOST_MATCHES) -> list[tuple[int, int, float]]:
         """The k heaviest matches: (node of the first, node of the second, mass); nodes by their place in the graph."""
         heaviest = np.argsort(-self.plan, axis=None, kind="stable")[:k]
         pairs = zip(*np.unravel_index(heaviest, self.plan.shape), strict=True)
         return [(int(i), int(j), float(self.plan[i, j])) for i, j in pairs if self.plan[i, j] > 0]
 
-    def plot(self, ax: Any = None, *, k: int | None = None, positions: tuple[Any, Any] | None = None) -> Any:
-        """Draws both graphs side by side and the k heaviest matches between them.
+    def plot(self, ax: Any = None, *, k: int = _MOST_MATCHES, positions: tuple[Any, Any] | None = None) -> Any:
+        """Draws both graphs side by side, the k heaviest matches between them, and a bar that says what colours mean.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure when None.
-        k : int, optional
-            How many matches; as many as the larger graph has nodes when None.
+        k : int
+            How many matches.
         positions : pair of arrays [n, 2], [m, 2], optional
-            Where the nodes are; laid out by their edges when None.
+            Where the nodes are; when None where the graphs say so, molecules as RDKit places them, else by their edges.
 
         Returns
         -------
         matplotlib Axes
-            Nodes are coloured by their share of the distance; edges that have one are red and thick. The title has
-            the distance and, if both graphs have a name, their names.
+            Nodes are coloured by their share of the squared distance: orange adds to it, purple takes off. Edges that
+            have a share are coloured likewise and thick. Atoms but carbon are written, bonds drawn with their order.
+            The title has the distance and, if both graphs have a name, their names.
         """
-        if ax is None:
-            from matplotlib.figure import Figure
+        from .explanation_plot import plot_explanation
 
-            ax = Figure(figsize=(9, 4.5), layout="constrained").add_subplot()
-        n, m = self.plan.shape
-        places = [
-            _unit_square(_layout(self.graphs, side) if positions is None else np.asarray(positions[side], dtype=float))
-            for side in (0, 1)
-        ]
-        places[1][:, 0] += 1.6
-        for i, j, mass in self.matches(max(n, m) if k is None else k):
-            ends = np.stack([places[0][i], places[1][j]]).T
-            ax.plot(*ends, color="0.5", linewidth=0.4 + 2.5 * mass * max(n, m) / 2, alpha=0.35, zorder=1)
-        edge_shares = [self._edge_shares(side) for side in (0, 1)]
-        of_edges = [share for found in edge_shares for share in found.values()]
-        top = max([1e-12, float(self.source_share.max()), float(self.target_share.max()), *of_edges])
-        for side, share in enumerate((self.source_share, self.target_share)):
-            here, start = places[side], self.graphs.offsets[side]
-            tail, head = self.graphs.edges
-            inside = (tail >= start) & (tail < start + len(here)) & (tail < head)
-            for a, b in self.graphs.edges[:, inside].T - start:
-                part = max(0.0, edge_shares[side].get((int(a), int(b)), 0.0)) / top
-                ax.plot(*here[[a, b]].T, color=(0.2 + 0.7 * part, 0.2, 0.2), linewidth=1.0 + 3.0 * part, zorder=2)
-            ax.scatter(*here.T, c=share, cmap="YlOrRd", vmin=0, vmax=top, s=60, edgecolors="0.2", zorder=3)
-        title = f"distance {self.distance:.3g}"
-        if self.names is not None:
-            title = "\n".join([" – ".join(map(_shortened, self.names)), title])
-        ax.set_title(title, parse_math=False)  # a SMILES may hold dollar signs
-        ax.set_aspect("equal")
-        ax.axis("off")
-        return ax
+        return plot_explanation(self, ax, k, positions)
 
-    def _edge_shares(self, side: int) -> dict[tuple[int, int], float]:
+    def edge_shares(self, side: int) -> dict[tuple[int, int], float]:
         """Shares of the edges of one graph by their nodes, the smaller first; those of parallel edges together."""
         share = (self.edge_source_share, self.edge_target_share)[side]
         found: dict[tuple[int, int], float] = {}
@@ -122,6 +196,20 @@ class Explanation:
                 place = (min(a, b), max(a, b))
                 found[place] = found.get(place, 0.0) + part
         return found
+
+    @property
+    def title(self) -> str:
+        """The names of the two graphs, shortened, and their distance."""
+        distance = f"distance {self.distance:.3g}"
+        return distance if self.names is None else "\n".join([" – ".join(map(_shortened, self.names)), distance])
+
+    @property
+    def looks(self) -> tuple[Depiction, Depiction]:
+        """How the two graphs are drawn."""
+        if self.depicted is not None:
+            return self.depicted
+        one, two = depictions(None, self.graphs)
+        return one, two
 
 
 def _shortened(name: str) -> str:
@@ -132,18 +220,10 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _layout(graphs: Graphs, side: int) -> np.ndarray:
-    """Node positions of one graph from its edges [n, 2]."""
-    import networkx as nx
-
-    start, n = graphs.offsets[side], graphs.sizes[side]
-    graph = nx.empty_graph(int(n))
-    inside = (graphs.edges[0] >= start) & (graphs.edges[0] < start + n)
-    graph.add_edges_from((graphs.edges[:, inside] - start).T.tolist())
-    placed = nx.spring_layout(graph, seed=0)
-    return np.array([placed[i] for i in range(int(n))])
-
-
-def _unit_square(places: np.ndarray) -> np.ndarray:
-    low, high = places.min(0), places.max(0)
-    return (places - low) / max(float((high - low).max()), 1e-12)
+def _percent(share: float) -> str:
+    """
+    >>> _percent(0.617), _percent(0.004), _percent(-0.0001)
+    ('62 %', '0.4 %', '0 %')
+    """
+    percent = 100 * share
+    return f"{percent:.0f} %" if abs(percent) >= 1 else f"{percent:.1f} %".replace("-0.0", "0").replace("0.0 ", "0 ")

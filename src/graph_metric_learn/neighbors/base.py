@@ -14,15 +14,17 @@ from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_para
 
 from .._core.registry import Registry
 from ..graphs import Graphs, as_graphs
-from ..metrics.base import METRICS, BaseGraphMetric, FoldView
+from ..metrics.base import BaseGraphMetric, FoldView
 from ..objectives import Objective
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
 from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
-from ..persistence.models import load_model, save_model, strip_prefix
-from ..transport import Curves, Embedded, Vectors, pairwise_distances
+from ..persistence.models import opened_model, save_model
+from ..transport import Curves, Embedded, pairwise_distances
+from ..transport.devices import resolve_device
 from .fold_distances import fold_distances
+from .state import restored, without_nan
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -145,6 +147,7 @@ class MetricPredictor(BaseEstimator):
     def to(self, device: Any) -> Any:
         """Moves metric and reference graphs to a device."""
         check_is_fitted(self, "embedded_")
+        resolve_device(device)  # an error where there is no such device
         if hasattr(self.metric_, "to"):  # a GraphMetric makes its vectors on the CPU
             self.metric_.to(device)
             self.embedded_ = self.embedded_.to(device)
@@ -157,7 +160,7 @@ class MetricPredictor(BaseEstimator):
             name: value for name, value in self.get_params(deep=False).items() if name not in ("metric", "memory")
         }
         config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
-        config |= {"y": _without_nan(self.y_), "embedded": self.embedded_.kind, "chosen": self.chosen_}
+        config |= {"y": without_nan(self.y_), "embedded": self.embedded_.kind, "chosen": self.chosen_}
         if self.names_ is not None:
             config["names"] = self.names_.tolist()
         tensors = {f"metric.{name}": value for name, value in tensors.items()}
@@ -170,43 +173,14 @@ class MetricPredictor(BaseEstimator):
     @classmethod
     def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> Self:
         """What was saved in a folder; `encoder` as in :meth:`SGML.load`."""
-        from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
-
-        _, config, tensors = load_model(path, cls.__name__)
-        home = METRICS[config.get("metric_kind", "SGML")]
-        options: dict[str, Any] = {"encoder": encoder} if home.takes_encoder else {}
-        metric = home.from_state(config["metric"], strip_prefix(tensors, "metric."), **options)
-        loaded = cls(metric=clone(metric), **config["params"])
-        loaded.metric_ = metric
-        kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
-        loaded.embedded_ = EMBEDDED[kind].from_arrays(strip_prefix(tensors, "reference."))
-        loaded.y_ = _with_nan(config["y"])
-        loaded.chosen_ = config.get("chosen", {})
-        loaded.names_ = None if config.get("names") is None else np.array(config["names"], dtype=object)
-        loaded._complete()
-        return loaded
+        with opened_model(path, cls.__name__) as (_, config, tensors):
+            return restored(cls, config, tensors, encoder)
 
     def _complete(self) -> None:
         """Computes what follows from the reference graphs: after `fit`, after loading, after they have grown."""
 
 
 PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
-EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
-
-
-def _without_nan(y: np.ndarray) -> list[Any]:
-    """Targets as JSON can hold them: None where a number is missing."""
-    if y.dtype.kind != "f":
-        return y.tolist()
-    found = y.astype(object)
-    found[np.isnan(y)] = None
-    return found.tolist()
-
-
-def _with_nan(y: list[Any]) -> np.ndarray:
-    """What `_without_nan` was given."""
-    found = np.array(y)
-    return found.astype(float) if found.dtype.kind == "O" else found
 
 
 def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> BaseGraphMetric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from typing import Any
 
@@ -19,13 +20,15 @@ from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
 from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
-from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, joined_names
+from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
+from .reference_graphs import ReferenceGraphs
+from .streaming import streamed
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from
 _CHOSEN_ON = 2000  # reference graphs that it looks at, at most
 _ROWS = 1000  # graphs whose distances to all reference graphs are held at once
-_ROUNDING = 1e-6  # share of the largest distance that is nothing but rounding
+_ADDING = threading.Lock()  # reference graphs grow one call after the other
 
 
 class _Neighbors(MetricPredictor):
@@ -34,6 +37,37 @@ class _Neighbors(MetricPredictor):
     n_neighbors: Any
     n_neighbors_: int
     weights: str
+
+    _reference: ReferenceGraphs  # swapped as a whole by `add`: whoever predicts meanwhile keeps the one it began with
+
+    @property
+    def embedded_(self) -> Embedded:  # type: ignore[override]
+        """The reference graphs, as one; put together when asked for after `add`."""
+        return self._reference.embedded
+
+    @embedded_.setter
+    def embedded_(self, embedded: Embedded) -> None:
+        known = self.__dict__.get("_reference")
+        same = known is not None and len(known) == len(embedded)
+        self._reference = known.replaced(embedded=embedded) if known is not None and same else ReferenceGraphs(embedded)
+
+    @property
+    def y_(self) -> np.ndarray:  # type: ignore[override]
+        """Their targets."""
+        return self._reference.y
+
+    @y_.setter
+    def y_(self, y: np.ndarray) -> None:
+        self._reference = self._reference.replaced(y=y)
+
+    @property
+    def names_(self) -> np.ndarray | None:  # type: ignore[override]
+        """Their names, where they have some."""
+        return self._reference.names
+
+    @names_.setter
+    def names_(self, names: np.ndarray | None) -> None:
+        self._reference = self._reference.replaced(names=names)
 
     @property
     def _k(self) -> int:
@@ -76,7 +110,7 @@ class _Neighbors(MetricPredictor):
         """Mean score by k, each graph predicted by all others (of other groups), and these k."""
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = self._distances(self.embedded_[some])
-        distances[distances < self._rounding()] = 0.0
+        distances[distances < self._reference.rounding] = 0.0
         if groups is not None:
             group = np.asarray(groups)[some]
             distances[group[:, None] == group[None, :]] = np.inf
@@ -105,19 +139,18 @@ class _Neighbors(MetricPredictor):
         objective, target = self._objective()
         some = np.random.default_rng(0).permutation(len(target))[:_CHOSEN_ON]
         distances = self._distances(self.embedded_[some])
-        distances[distances < self._rounding()] = 0.0
+        distances[distances < self._reference.rounding] = 0.0
         scores = leave_one_out(objective, distances, target[some], weighted=self.weights == "distance")
         return usable(len(some))[int(scores.argmax())]
 
     def add(self, graphs: Any, y: Any = None) -> Any:
-        """Grows the reference set by labelled graphs; the metric and k stay."""
+        """Grows the reference set by labelled graphs; the metric and k stay. Other threads may predict meanwhile."""
         check_is_fitted(self, "embedded_")
         given = self.metric_.read(graphs)
         more = self.metric_.embed(given)
         y = self._more_targets(given, y)
-        self.names_ = joined_names(self.names_, len(self.embedded_), given.names, len(more))
-        self.embedded_ = Embedded.concatenate([self.embedded_, more])
-        self.y_ = np.concatenate([self.y_, y])
+        with _ADDING:
+            self._reference = self._reference.grown(more, y, given.names)
         self._complete()
         return self
 
@@ -137,6 +170,7 @@ class _Neighbors(MetricPredictor):
                 raise ValueError("labels must be finite, without NaN")
         return found
 
+    @streamed
     def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the nearest reference graphs [N, k], nearest first.
 
@@ -154,36 +188,35 @@ class _Neighbors(MetricPredictor):
         array([['K4']], dtype=object)
         """
         check_is_fitted(self, "embedded_")
+        reference = self._reference
         k = self._k if n_neighbors is None else n_neighbors
-        available = len(self.embedded_) - (graphs is None)
+        available = len(reference) - (graphs is None)
         if not isinstance(k, (int, np.integer)) or not 1 <= k <= available:
             raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
         if graphs is None:
-            return kneighbors(self.embedded_, n_neighbors=k, device=self.metric_.place(self.embedded_))
+            return kneighbors(reference.embedded, n_neighbors=k, device=self.metric_.place(reference.embedded))
         embedded = self.metric_.embed(graphs)
-        return kneighbors(embedded, self.embedded_, n_neighbors=k, device=self.metric_.place(embedded))
+        return reference.nearest(embedded, k, self.metric_.place(embedded))
 
-    def _vote_shares(self, graphs: Any) -> sparse.csr_array:
+    def _vote_shares(self, graphs: Any, reference: ReferenceGraphs) -> sparse.csr_array:
         """How much each reference graph counts for each graph [N, R]; rows add up to 1.
 
         Reference graphs at the same distance share their votes, so that their order does not matter. Where the k-th and
         the next are equally near, all reference graphs are looked at; else the k nearest are enough.
         """
-        check_is_fitted(self, "embedded_")
-        count = len(self.embedded_)
+        count = len(reference)
         self._check_neighbors(count)
         k = self._k
         embedded = self.metric_.embed(graphs)
-        nearest, columns = kneighbors(
-            embedded, self.embedded_, n_neighbors=min(k + 1, count), device=self.metric_.place(embedded)
-        )
-        floor = self._rounding()
+        device = self.metric_.place(embedded)
+        nearest, columns = reference.nearest(embedded, min(k + 1, count), device)
+        floor = reference.rounding
         nearest = np.where(nearest < floor, 0.0, nearest)
         is_cut = (nearest[:, k:] <= nearest[:, k - 1 : k] * (1 + SAME)).any(1)
         plain, cut = np.flatnonzero(~is_cut), np.flatnonzero(is_cut)
         parts = [(plain, columns[plain, :k], self._weighted(nearest[plain, :k], k))]
         for some in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
-            every = self._distances(embedded[some], self.embedded_)
+            every = reference.distances(embedded[some], device)
             every = np.where(every < floor, 0.0, every)
             parts.append((some, np.broadcast_to(np.arange(count), every.shape), self._weighted(every, k)))
         entries = [
@@ -199,11 +232,6 @@ class _Neighbors(MetricPredictor):
             return np.zeros(distances.shape)
         shares = neighbor_shares(distances, k)
         return by_distance(shares, distances) if self.weights == "distance" else shares
-
-    def _rounding(self) -> float:
-        """A distance that is nothing but rounding: graphs that differ by their numbering are equally near."""
-        some = self.embedded_[: min(100, len(self.embedded_))]
-        return _ROUNDING * float(self._distances(some).max(initial=0.0))
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
@@ -263,18 +291,29 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         objective.classes_, codes = np.unique(self.y_, return_inverse=True)
         return objective, codes
 
-    def _complete(self) -> None:
-        super()._complete()
-        self.classes_ = np.unique(self.y_)
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels."""
+        return self._reference.classes
 
+    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
-        return self._vote_shares(graphs) @ (self.y_[:, None] == self.classes_).astype(float)
+        check_is_fitted(self, "embedded_")
+        return self._votes(graphs, self._reference)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
-        votes = self.predict_proba(graphs)
-        return self.classes_[elected(votes)]
+        check_is_fitted(self, "embedded_")
+        reference = self._reference
+        return reference.classes[elected(self._votes(graphs, reference))]
+
+    def _votes(self, graphs: Any, reference: ReferenceGraphs) -> np.ndarray:
+        shares = self._vote_shares(graphs, reference)
+        voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs
+        some = sparse.csr_array((shares.data, columns, shares.indptr), shape=(shares.shape[0], len(voters)))
+        return some @ (reference.y[voters, None] == reference.classes).astype(float)
 
 
 class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
@@ -339,11 +378,14 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N] or [N, T]; of several numbers, over the neighbours that have one."""
-        shares = self._vote_shares(graphs)
-        known = np.isfinite(self.y_)
+        check_is_fitted(self, "embedded_")
+        reference = self._reference
+        shares = self._vote_shares(graphs, reference)
+        known = np.isfinite(reference.y)
         if known.all():
-            return shares @ self.y_
-        total, weight = shares @ np.where(known, self.y_, 0.0), shares @ known.astype(float)
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(self.y_, axis=0))
+            return shares @ reference.y
+        total, weight = shares @ np.where(known, reference.y, 0.0), shares @ known.astype(float)
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(reference.y, axis=0))

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from ..metrics.base import METRICS, BaseGraphMetric
-from ..persistence.models import load_model
+from ..persistence.models import opened_model
 from .base import PREDICTORS, MetricPredictor
+from .state import restored
 
 
 def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
@@ -18,6 +19,8 @@ def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
     from . import class_means, heads, kmeans, knn, ridge, svc  # noqa: F401
 
     known: dict[str, type[BaseGraphMetric] | type[MetricPredictor]] = {**METRICS, **PREDICTORS}
-    kind, _, _ = load_model(path, tuple(known))
-    home: Any = known[kind]
-    return home.load(path, encoder=encoder) if getattr(home, "takes_encoder", True) else home.load(path)
+    with opened_model(path, tuple(known)) as (kind, config, tensors):
+        home: Any = known[kind]
+        if issubclass(home, MetricPredictor):
+            return restored(home, config, tensors, encoder)
+        return home.from_state(config, tensors, **({"encoder": encoder} if home.takes_encoder else {}))

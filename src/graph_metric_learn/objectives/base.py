@@ -115,7 +115,11 @@ class Objective(ABC):
 
     @abstractmethod
     def set_state(self, state: Any) -> None:
-        """Restores what `state` returned."""
+        """Restores what `state` returned. It comes from a file: a `ValueError` for what it cannot be."""
+
+    def n_outputs(self) -> int | None:
+        """How many columns `outputs` has, by which files are checked; None if unknown."""
+        return None
 
 
 OBJECTIVES: Registry[type[Objective]] = Registry("task")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from .._core.fields import FieldError, labels
 from ..graphs import Graphs
 from .base import Objective
 from .folds import spread_folds
@@ -93,8 +94,15 @@ class Classes(Objective):
     def state(self) -> list[Any]:
         return self.classes_.tolist()
 
-    def set_state(self, state: list[Any]) -> None:
-        self.classes_ = np.array(state)
+    def set_state(self, state: Any) -> None:
+        found = labels(2)(state, "classes")
+        if sorted(set(found)) != found:
+            raise FieldError("classes", "must ascend, each class once")
+        self.classes_ = np.array(found)
+
+    def n_outputs(self) -> int | None:
+        """As many as classes; unknown of a subclass with outputs of its own."""
+        return len(self.classes_) if type(self).outputs is Classes.outputs else None
 
 
 def elected_output(outputs: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import FieldError
 from ..graphs import Graphs
 from .base import Objective
 from .folds import spread_folds
@@ -58,5 +59,9 @@ class Nothing(Objective):
     def state(self) -> None:
         return None
 
-    def set_state(self, state: None) -> None:
-        pass
+    def set_state(self, state: Any) -> None:
+        if state is not None:
+            raise FieldError("objective", "must be null without targets")
+
+    def n_outputs(self) -> int:
+        return 0

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from .._core.fields import FieldError, flag, list_of, number, record
 from ..graphs import Graphs
 from .base import Objective
 from .folds import spread_folds
 from .targets import given_targets, is_missing
 from .votes import neighbor_sums
+
+_MOST = 1e100  # of targets: sums of their squares are finite
+_FIELDS = record(
+    {
+        "centre": list_of(number(-_MOST, _MOST), 1), "scale": list_of(number(0, _MOST), 1), "several": flag,
+    }
+)  # fmt: skip
 
 
 class Numbers(Objective):
@@ -99,9 +107,16 @@ class Numbers(Objective):
     def state(self) -> dict[str, Any]:
         return {"centre": self.centre_.tolist(), "scale": self.scale_.tolist(), "several": self.several_}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Any) -> None:
+        state = _FIELDS(state, "numbers")
+        if len(state["centre"]) != len(state["scale"]) or (not state["several"] and len(state["centre"]) > 1):
+            raise FieldError("numbers.scale", f"has {len(state['scale'])} numbers for {len(state['centre'])}")
         self.centre_, self.scale_ = np.array(state["centre"]), np.array(state["scale"])
         self.several_ = state["several"]
+
+    def n_outputs(self) -> int | None:
+        """As many as numbers; unknown of a subclass with outputs of its own."""
+        return len(self.centre_) if type(self).outputs is Numbers.outputs else None
 
 
 def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
@@ -120,6 +135,8 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
     numbers = given.astype(np.float64)
     table = numbers.reshape(len(numbers), -1)
     several = table.shape[1] > 1
+    if np.nanmax(np.abs(np.where(np.isinf(table), np.nan, table)), initial=0.0) > _MOST:
+        raise ValueError(f"targets beyond {_MOST:g} cannot be squared: scale them down")
     bad = np.isinf(table).any(1) | np.isnan(table).all(1)
     if bad.any():
         what = "are all NaN, or some infinite" if several else "is NaN or infinite"

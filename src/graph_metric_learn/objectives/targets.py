@@ -42,11 +42,14 @@ def target_array(y: Any) -> np.ndarray:
     array(['a', nan], dtype=object)
     """
     if hasattr(y, "detach"):
-        y = y.detach().cpu().numpy()
+        y = y.detach().cpu()
+        y = (y.float() if str(y.dtype) == "torch.bfloat16" or "float8" in str(y.dtype) else y).numpy()
     try:
         given = np.asarray(y)
     except ValueError:
         raise ValueError("targets must be one number or string per graph, or rows of the same length") from None
+    if given.dtype.kind == "S" or (given.dtype.kind == "O" and any(isinstance(one, bytes) for one in given.flat)):
+        raise ValueError("targets are bytes: decode them to strings first, as in [one.decode() for one in y]")
     if given.dtype.kind in "US" and not isinstance(y, np.ndarray):
         given = np.asarray(y, dtype=object)
     if given.dtype.kind != "O":

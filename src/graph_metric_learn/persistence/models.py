@@ -1,23 +1,39 @@
-"""Models on disk: a folder with a JSON file and a safetensors file. No pickle, so loading runs no code."""
+"""Models on disk: a folder with a JSON file and a safetensors file. No pickle, so loading runs no code.
+
+The JSON file is the model: it names the file of tensors and holds its digest, and a digest of itself. A model is
+replaced by replacing that one file, so there is a whole model at the path at any moment: the old one or the new one.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._core.files import current_umask
+from .. import __version__
+from .._core.fields import FieldError
+from .._core.files import clear_disk_errors, current_umask, locked, new_file, sync
+from .tensors import read_tensors
 
 FORMAT = "graph-metric-learn"
-VERSION = 2  # 1 had no options of embeddings, no objective and no edges; it is still read
-READABLE = (1, 2)
+VERSION = 3  # 1 had no options of embeddings, no objective and no edges; 1 and 2 no digest; both are still read
+READABLE = (1, 2, 3)
 CONFIG, TENSORS = "model.json", "tensors.safetensors"
+
+_HEAD = {"format", "version", "kind", "sha256", "config"}
+_TENSOR_FILE = re.compile(r"tensors(-[0-9a-f]{16})?\.safetensors")
+_DIGEST = re.compile(r'"digest": "([0-9a-f]{64})"')
+_NO_DIGEST = f'"digest": "{"0" * 64}"'
+_ATTEMPTS = 5  # at reading a model that is being replaced
 
 
 def save_model(
@@ -41,31 +57,77 @@ def save_model(
     from safetensors.numpy import save
 
     path = Path(path)
+    check_free(path, overwrite=overwrite)
+    for name, value in tensors.items():
+        if value.dtype.kind == "f" and np.isnan(value).any():
+            raise ValueError(f"{name} of the {kind} holds NaN: it cannot be saved")
+    data = save({name: np.ascontiguousarray(value) for name, value in tensors.items()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with clear_disk_errors(path):
+        _remove_leftovers(path)
+        if not path.exists() and _make(path, kind, config, data):
+            return path
+        check_free(path, overwrite=overwrite)
+        _replace(path, kind, config, data)
+    return path
+
+
+def check_free(path: str | Path, *, overwrite: bool) -> None:
+    """A `ValueError` unless a model may be saved at the path; for use before a model is fitted, too."""
+    path = Path(path)
     if path.exists():
         if not overwrite:
             raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
         if not (path / CONFIG).is_file():
             raise ValueError(f"{path} exists and is not a model folder: choose another name")
-    data = save({name: np.ascontiguousarray(value) for name, value in tensors.items()})
-    head = {"format": FORMAT, "version": VERSION, "kind": kind, "sha256": hashlib.sha256(data).hexdigest()}
-    text = json.dumps({**head, "config": config}, indent=1, allow_nan=False, default=_plain)
-    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _make(path: Path, kind: str, config: dict[str, Any], data: bytes) -> bool:
+    """A new folder, which appears when it is complete; False if another one was there first."""
     new = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
-        (new / TENSORS).write_bytes(data)
-        (new / CONFIG).write_text(text)
-        new.chmod(0o777 & ~current_umask())
+        with locked(new) as alone:  # whoever finds this folder without a lock knows that nobody is writing to it
+            if not alone or not new.exists():  # somebody has found it before it was locked
+                return _make(path, kind, config, data)
+            (new / TENSORS).write_bytes(data)
+            (new / CONFIG).write_text(_document(kind, config, data, TENSORS))
+            for name in (new / TENSORS, new / CONFIG, new):
+                sync(name)
+            new.chmod(0o777 & ~current_umask())
+            os.rename(new, path)
+        sync(path.parent)
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
         if path.exists():
-            old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-            os.replace(path, old / "old")
-            os.replace(new, path)
-            shutil.rmtree(old)
-        else:
-            os.replace(new, path)
+            return False
+        raise
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    return path
+    return True
+
+
+def _replace(path: Path, kind: str, config: dict[str, Any], data: bytes) -> None:
+    """Puts another model into a folder: first its tensors, then, in one step, the file that names them."""
+    with locked(path) as alone:
+        if not alone:
+            raise ValueError(f"{path} is being written by somebody else: save to another name, or try again")
+        name = f"tensors-{hashlib.sha256(data).hexdigest()[:16]}.safetensors"
+        with new_file(path / name, overwrite=True) as temporary:
+            temporary.write_bytes(data)
+        try:
+            with new_file(path / CONFIG, overwrite=True) as temporary:
+                temporary.write_text(_document(kind, config, data, name))
+        finally:
+            _remove_unused(path)
+
+
+def _document(kind: str, config: dict[str, Any], data: bytes, tensors: str) -> str:
+    """The text of the JSON file, with the digest of itself."""
+    head = {"format": FORMAT, "version": VERSION, "library": __version__, "kind": kind, "tensors": tensors}
+    head |= {"sha256": hashlib.sha256(data).hexdigest(), "digest": "0" * 64}
+    text = json.dumps({**head, "config": config}, indent=1, allow_nan=False, default=_plain)
+    return text.replace(_NO_DIGEST, f'"digest": "{hashlib.sha256(text.encode()).hexdigest()}"', 1)
 
 
 def _plain(value: Any) -> Any:
@@ -73,37 +135,103 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
+def _remove_leftovers(path: Path) -> None:
+    """Removes folders beside the path that a save which was killed has left there."""
+    for left in path.parent.glob(f".{_escaped(path.name)}.*"):
+        if left.is_dir() and {one.name for one in left.iterdir()} <= {TENSORS, CONFIG}:
+            with locked(left) as alone:
+                if alone:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def _remove_unused(path: Path) -> None:
+    """Removes files of tensors that the model does not name, and what writing was interrupted at."""
+    try:
+        used = json.loads((path / CONFIG).read_text()).get("tensors", TENSORS)
+    except (OSError, ValueError, AttributeError):
+        return
+    for name in os.listdir(path):
+        half = name.startswith((f".{CONFIG}.", ".tensors"))
+        if half or (_TENSOR_FILE.fullmatch(name) and name != used):
+            (path / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def opened_model(
+    path: str | Path, kinds: tuple[str, ...] | str
+) -> Iterator[tuple[str, dict[str, Any], dict[str, np.ndarray]]]:
+    """A model folder while it is made into a model: what is found wrong with a field is said with the file's name."""
+    found = load_model(path, kinds)
+    try:
+        yield found
+    except FieldError as error:
+        raise ValueError(f"{path} is damaged or was edited: {error}") from None
+
+
 def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dict[str, Any], dict[str, np.ndarray]]:
     """Reads a model folder: (kind, config, tensors), or says in one line what is wrong with it."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     path = Path(path)
     kinds = (kinds,) if isinstance(kinds, str) else kinds
-    if not (path / CONFIG).is_file() or not (path / TENSORS).is_file():
-        raise ValueError(f"{path} is not a model folder: it needs {CONFIG} and {TENSORS}")
+    for attempt in range(_ATTEMPTS):
+        if not (path / CONFIG).is_file():
+            raise ValueError(f"{path} is not a model folder: it needs {CONFIG} and {TENSORS}")
+        head = _checked_head(path / CONFIG, (path / CONFIG).read_bytes(), kinds)
+        tensors = path / head.get("tensors", TENSORS)
+        try:
+            data = tensors.read_bytes()
+            break
+        except FileNotFoundError:  # removed, because the model was replaced in between
+            if attempt == _ATTEMPTS - 1:
+                raise ValueError(f"{path} is not a model folder: it needs {CONFIG} and {tensors.name}") from None
+    if hashlib.sha256(data).hexdigest() != head["sha256"]:
+        raise ValueError(f"{tensors} is damaged: it is not the file that was saved")
+    return head["kind"], head["config"], read_tensors(tensors, data)
+
+
+def _checked_head(file: Path, content: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """What the JSON file says, if it is what was saved."""
     try:
-        head = json.loads((path / CONFIG).read_text())
-        known = head["format"] == FORMAT
-        version, kind, digest, config = head["version"], head["kind"], head["sha256"], head["config"]
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError):
-        raise ValueError(f"{path / CONFIG} is damaged or not ours") from None
+        text = content.decode()
+        head = json.loads(text, parse_constant=_refused, object_pairs_hook=_without_repeats)
+        known = isinstance(head, dict) and head["format"] == FORMAT
+        version = head["version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError(f"{file} is damaged or not ours") from None
     if not known:
-        raise ValueError(f"{path / CONFIG} is not a {FORMAT} model")
-    if version not in READABLE:
+        raise ValueError(f"{file} is not a {FORMAT} model")
+    if isinstance(version, bool) or not isinstance(version, int) or version not in READABLE:
         raise ValueError(
-            f"{path} has format version {version}, this library reads {' and '.join(map(str, READABLE))}: "
+            f"{file.parent} has format version {version}, this library reads {', '.join(map(str, READABLE))}: "
             "use the version of the library that it is from"
         )
-    if kind not in kinds:
-        raise ValueError(f"{path} holds a {kind}, not a {' or '.join(kinds)}")
-    data = (path / TENSORS).read_bytes()
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise ValueError(f"{path / TENSORS} is damaged: it is not the file that was saved")
-    try:
-        return kind, config, load(data)
-    except SafetensorError as error:
-        raise ValueError(f"{path / TENSORS} is damaged: {error}") from None
+    fields = _HEAD if version < 3 else _HEAD | {"library", "tensors", "digest"}
+    if set(head) != fields:
+        raise ValueError(f"{file} is damaged: {', '.join(sorted(set(head) ^ fields))} missing or not known")
+    if not all(isinstance(head[name], str) for name in fields - {"version", "config"}):
+        raise ValueError(f"{file} is damaged: its head must be strings")
+    if not isinstance(head["config"], dict) or not _TENSOR_FILE.fullmatch(head.get("tensors", TENSORS)):
+        raise ValueError(f"{file} is damaged: config or tensors is not what it can be")
+    if head["kind"] not in kinds:
+        raise ValueError(f"{file.parent} holds a {head['kind']}, not a {' or '.join(kinds)}")
+    if version >= 3:
+        found = hashlib.sha256(_DIGEST.sub(_NO_DIGEST, text, count=1).encode()).hexdigest()
+        if found != head["digest"]:
+            raise ValueError(f"{file} is damaged or was edited: it is not the file that was saved")
+    return head
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError("a name stands there twice")
+    return dict(pairs)
 
 
 def strip_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -1,14 +1,10 @@
-"""Small vector drawings of graphs and of maps: where each line, node and label goes. Templates write the SVG."""
+"""Small vector drawings of graphs: where each line and node goes. Templates write the SVG."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-
-_MAP_SIDE = 240  # width and height of a map, in its own units
-_MAP_MARGIN = 10
-_N_COLOURS = 10  # that the style sheet has
 
 
 class GraphDrawing(NamedTuple):
@@ -26,24 +22,6 @@ class GraphDrawing(NamedTuple):
 
     path: str
     circles: list[tuple[int, int, float]]
-    alt: str
-
-
-class MapDrawing(NamedTuple):
-    """Labelled points in a square.
-
-    Attributes
-    ----------
-    side : int
-        Width and height of the square.
-    marks : list of (float, float, int, str)
-        x, y, number of the colour and label of each point.
-    alt : str
-        A description in words.
-    """
-
-    side: int
-    marks: list[tuple[float, float, int, str]]
     alt: str
 
 
@@ -70,25 +48,3 @@ def draw_graph(positions: np.ndarray, edges: np.ndarray, weights: np.ndarray, al
     lines = ("M{} {}L{} {}".format(*places[a], *places[b]) for a, b in np.transpose(edges) if a < b)
     circles = [(x, y, round(float(1.2 + 2.2 * weight), 1)) for (x, y), weight in zip(places, weights, strict=True)]
     return GraphDrawing("".join(lines), circles, alt)
-
-
-def draw_map(points: np.ndarray, labels: np.ndarray, alt: str) -> MapDrawing:
-    """Draws points in the plane, each as its label, in one colour per label.
-
-    Parameters
-    ----------
-    points : ndarray [N, 2]
-    labels : ndarray [N]
-        Short ones: digits, letters.
-    alt : str
-        A description in words.
-    """
-    low, high = points.min(0), points.max(0)
-    extent = max(float((high - low).max()), 1e-12)
-    places = (points - (low + high) / 2) / extent * (_MAP_SIDE - 2 * _MAP_MARGIN) + _MAP_SIDE / 2
-    _, codes = np.unique(labels, return_inverse=True)
-    marks = [
-        (float(x), float(y), int(code) % _N_COLOURS, str(label))
-        for (x, y), code, label in zip(places, codes, labels, strict=True)
-    ]
-    return MapDrawing(_MAP_SIDE, marks, alt)

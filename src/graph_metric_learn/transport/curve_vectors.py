@@ -49,6 +49,8 @@ def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **
         raise ValueError(f"n_cells must be a positive whole number, got {n_cells!r}")
     if isinstance(measures, Embedded) and options:
         raise ValueError(f"{', '.join(options)}: part of {measures.kind} already, give them to as_curves()")
+    if isinstance(measures, Embedded):
+        measures.check_numbers()
     walked = measures.as_step_functions() if isinstance(measures, Embedded) else as_curves(measures, **options)
     cells = (cell_averages if kind == "average" else cell_samples)(walked, int(n_cells))
     return walked.wrap(cells.flatten(1) / np.sqrt(n_cells * walked.n_directions))

@@ -61,9 +61,16 @@ class Curves(Embedded):
             raise ValueError("sizes must be a one-dimensional NumPy array of whole numbers")
         if len(sizes) and sizes.min() < 1:
             raise ValueError(f"sizes holds {sizes.min()}: every curve has at least one step")
-        if sizes.sum() != len(self.values):
-            raise ValueError(f"sizes add up to {sizes.sum()}, but values has {len(self.values)} rows")
-        if self.steps is not None and self.steps.shape != self.values.shape[:2]:
+        total = sizes.sum()
+        if total != len(self.values) or sizes.max(initial=0) > total:  # sums of huge numbers wrap around
+            raise ValueError(f"sizes add up to {sizes.sum(dtype=float):.0f}, but values has {len(self.values)} rows")
+        if self.steps is None:
+            return
+        if not isinstance(self.steps, Tensor) or not self.steps.is_floating_point():
+            raise ValueError("steps must be a tensor of floating-point numbers")
+        if self.steps.device != self.values.device:
+            raise ValueError(f"steps are on {self.steps.device}, values on {self.values.device}: use one device")
+        if self.steps.shape != self.values.shape[:2]:
             raise ValueError(f"steps has shape {tuple(self.steps.shape)}, expected {tuple(self.values.shape[:2])}")
 
     def __len__(self) -> int:
@@ -137,6 +144,18 @@ class Curves(Embedded):
             return self.steps.double()
         size = torch.as_tensor(self.sizes, device=self.values.device)[self.owners]
         return (1.0 / size.double()).unsqueeze(1).expand(-1, self.n_directions)
+
+    def _check_numbers(self) -> None:
+        super()._check_numbers()
+        if self.steps is None or not len(self):
+            return
+        steps = self.steps.detach().double()
+        if not bool((steps >= 0).all()):  # NaN is not
+            raise ValueError("steps must be numbers, none of them negative")
+        totals = steps.new_zeros(len(self), self.n_directions).index_add(0, self.owners, steps)
+        if not bool(((totals - 1).abs() <= 1e-3).all()):
+            bad = int((~((totals - 1).abs() <= 1e-3)).any(1).nonzero()[0])
+            raise ValueError(f"the steps of curve {bad} add up to {float(totals[bad, 0]):.6g}, expected 1")
 
     def as_step_functions(self) -> Curves:
         """Themselves."""

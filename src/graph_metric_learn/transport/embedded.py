@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound="Embedded")
 
+# Squares and sums of numbers up to these are finite in the same precision.
+LARGEST = {torch.float32: 1e18, torch.float64: 1e150}
+
 
 class Embedded(ABC):
     """A list of embedded measures: what all kinds have in common.
@@ -83,6 +86,23 @@ class Embedded(ABC):
     def from_arrays(cls: type[Kind], arrays: dict[str, np.ndarray]) -> Kind:
         """The items that `arrays` came from, on the CPU, with results as NumPy arrays."""
 
+    def check_numbers(self) -> None:
+        """A `ValueError` unless all numbers are finite and small enough to be squared; looked at once per object.
+
+        The constructor looks at shapes alone, since pieces are made all the time; compiled loops and matrix products
+        are reached through functions that ask for this.
+        """
+        if "_checked" not in self.__dict__:
+            self._check_numbers()
+            self.__dict__["_checked"] = True
+
+    def _check_numbers(self) -> None:
+        bad = first_bad_row(self.values)
+        if bad is not None:
+            raise ValueError(
+                f"values holds numbers in row {bad} that are NaN, infinite or beyond {LARGEST[self.values.dtype]:g}"
+            )
+
     def wrap(self, tensor: Tensor) -> Any:
         """A result in the kind of array the caller works with."""
         return tensor.detach().cpu().numpy() if self.numpy else tensor
@@ -93,6 +113,14 @@ def check_one_kind(parts: Sequence[Embedded]) -> None:
     kinds = sorted({part.kind for part in parts})
     if len(kinds) > 1:
         raise ValueError(f"{' and '.join(kinds)} cannot be compared or put together: use one kind")
+
+
+def first_bad_row(values: Tensor) -> int | None:
+    """The first row with a number that is NaN, infinite or too large; None if there is none."""
+    flat = values.detach().flatten(1)
+    if not flat.numel() or bool(flat.abs().max() <= LARGEST[values.dtype]):  # NaN is not
+        return None
+    return int((~(flat.abs() <= LARGEST[values.dtype])).any(1).nonzero()[0])
 
 
 def check_values(values: Any, ndim: int, shape: str) -> None:

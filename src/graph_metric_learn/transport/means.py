@@ -54,6 +54,7 @@ def mean_curve(curves: Kind, weights: Any = None) -> Kind:
     shares = np.full(G, 1.0 / G) if weights is None else np.asarray(weights, dtype=float)
     if shares.shape != (G,) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
         raise ValueError(f"weights must be {G} numbers, not negative, adding up to 1")
+    curves.check_numbers()
     walked = curves.as_step_functions()
     total, steps = _mean(walked, shares)
     values = total.to(walked.values.dtype)
@@ -94,6 +95,7 @@ class Means:
     """
 
     def __init__(self, items: Embedded, codes: np.ndarray, count: int) -> None:
+        items.check_numbers()
         walked = _detached(items)
         found, of_one_size = [], []
         for group in range(count):
@@ -123,6 +125,7 @@ class Means:
 
     def squared_distances(self, items: Embedded) -> np.ndarray:
         """Squared distances of items to all means [N, K] in float64."""
+        items.check_numbers()
         walked = _detached(items).to(self.curves.device)
         if not self.of_equal_steps or not have_equal_steps(walked, None):
             return squared_distances(_in_float64(walked), self.curves).cpu().numpy()

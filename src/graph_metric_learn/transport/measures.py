@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import offsets
+from .embedded import LARGEST, first_bad_row
 
 Array = Any  # a NumPy array or a torch tensor; results are of the kind that was given
 
@@ -87,10 +88,11 @@ def as_measures(
             raise ValueError(f"{name(i)} is on {x.device}, {name(0)} on {arrays[0].device}: move them to one device")
     sizes = np.fromiter((len(x) for x in arrays), dtype=np.int64, count=len(arrays))
     points = _concatenate_torch(arrays) if as_torch else _concatenate_numpy(arrays)
-    finite = np.isfinite(points.numpy()) if not as_torch else torch.isfinite(points)
-    if not bool(finite.all()):
-        bad = int(torch.as_tensor(~finite).any(1).nonzero()[0])
+    bad = first_bad_row(points)
+    if bad is not None:
         where = int(np.searchsorted(offsets(sizes), bad, side="right")) - 1
+        if bool(torch.isfinite(points[bad]).all()):
+            raise ValueError(f"{name(where)} holds coordinates beyond {LARGEST[points.dtype]:g}: scale them down")
         raise ValueError(f"{name(where)} holds NaN or infinite coordinates: clean them before measuring distances")
     masses = None if weights is None else _as_weights(weights, sizes, points, name)
     return Measures(points, sizes, masses, numpy=not as_torch)

@@ -42,6 +42,9 @@ def _embedded_sides(measures: Embedded, others: Embedded | None, options: PairOp
         raise ValueError(f"{kind} of shape {shape} and {shape2}{what} cannot be compared: build both in the same way")
     if others is not None and measures.device != others.device:
         raise ValueError(f"{kind} on {measures.device} and {others.device}: move one side with .to()")
+    for side in (measures, others):
+        if side is not None:
+            side.check_numbers()
     u, v = measures.as_step_functions(), None if others is None else others.as_step_functions()
     work = _multiplications(u.sizes, (u if v is None else v).sizes, u.values[0].numel())
     where = chosen_device(options.device, u.values, u.numpy, work)

@@ -112,3 +112,23 @@ def test_bad_matrices_name_the_graph(kind):
             as_graphs([good, (KINDS[kind](bad), None)])
     with pytest.raises(ValueError, match="not finite numbers"):
         as_graphs([(np.array([["a", "b"], ["b", "a"]]), None)])
+
+
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+def test_sparse_features_of_torch(layout):
+    x = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    found = as_graphs([(np.array([[0, 1], [1, 0]]), getattr(x, layout)())])
+    np.testing.assert_array_equal(found.x, x)
+
+
+@pytest.mark.parametrize("kind", ["dok_array", "lil_array", "dia_array", "bsr_array"])
+def test_every_sparse_format_of_scipy(kind):
+    found = as_graphs([(getattr(sparse, kind)(1 - np.eye(3)), None)])
+    assert found.edges.shape == (2, 6)
+
+
+def test_sizes_and_weights_that_cannot_be():
+    with pytest.raises(ValueError, match="graph 0 claims to have 10000000000 nodes"):
+        as_graphs([(sparse.coo_array(([1.0], ([0], [1])), shape=(10**10, 10**10)), None)])
+    with pytest.raises(ValueError, match=r"graph 0 has edge weights beyond 1e.30"):
+        as_graphs([(np.array([[0, 1e31], [1e31, 0]]), None)])

@@ -260,3 +260,24 @@ def test_targets_are_numbers_or_one_row_of_them():
 def test_targets_of_nodes_are_none_of_the_graph(y):
     assert as_graphs([path(y=y)]).y is None
     assert as_graphs([path(y=y), path(y=torch.tensor([1]))]).y.tolist() == [None, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float16])
+def test_short_floating_point_numbers(dtype):
+    x = torch.tensor([[0.5], [1.0], [2.0]])
+    found = as_graphs([Data(x=x.to(dtype), edge_index=torch.tensor([[0, 1], [1, 0]]))]).x
+    np.testing.assert_array_equal(found, x)
+
+
+@pytest.mark.parametrize(
+    "edges", [[[0.5, 1.0], [1.0, 0.7]], [[np.nan, 1.0], [1.0, 0.0]], [[True, False], [False, True]]]
+)
+def test_ends_of_edges_are_whole_numbers(edges):
+    with pytest.raises(ValueError, match="graph 0 has an edge_index that is not whole numbers"):
+        as_graphs([Data(edge_index=torch.tensor(edges), num_nodes=3)])
+
+
+@pytest.mark.parametrize("n", [10**10, -1, 3.5, "three"])
+def test_numbers_of_nodes_that_cannot_be(n):
+    with pytest.raises(ValueError, match=r"graph 0 (claims to have 10000000000 nodes|has num_nodes)"):
+        as_graphs([Data(edge_index=torch.tensor([[0], [1]]), num_nodes=n)])

@@ -44,7 +44,7 @@ def check(metric, one, two, tolerance=1e-3):
 def added_up(metric, one, two):
     """What all terms add, before shares are made of it."""
     both = metric._as_fitted(metric.read([one, two]))
-    embedded = next(metric._embedded(both))
+    embedded = metric._embedded(both)
     vectors = metric.transform([one, two])
     first, second = (vectors.toarray() if sparse.issparse(vectors) else vectors).astype(float)
     total = 0.0
@@ -176,3 +176,77 @@ def test_the_node_that_differs_is_named():
     for embedding in ("reference", "axes"):
         metric = gml.GraphMetric(features=["attributes@0"], embedding=embedding, random_state=0).fit(graphs, y)
         assert metric.explain(path, other).target_share.argmax() == 3
+
+
+# --- blocks, evidence, many pairs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("embedding", ["mean", "reference", "axes", "counts", "histogram"])
+def test_shares_of_blocks_add_up_and_are_those_of_the_columns(graphs, embedding):
+    blocks = ["trees@0", "trees@1"] if embedding in ("counts", "histogram") else ["labels@0", "degree@0", "wl@1"]
+    metric = gml.GraphMetric(features=blocks, embedding=embedding, label="element", random_state=0, n_components=None)
+    metric.fit(graphs[0][:40])
+    why = metric.explain(*graphs[0][50:52])
+    assert sum(why.block_share.values()) == pytest.approx(1)
+    assert set(why.block_share) <= set(blocks)
+    if embedding == "mean":  # by hand: the mean of a block is its part of the vector
+        for name, share in why.block_share.items():
+            both = metric._blocks(metric._as_fitted(metric.read(graphs[0][50:52])))[name]
+            first = len(graphs[0][50])
+            gap = both[:first].mean(0) - both[first:].mean(0)
+            (term,) = [term for term in metric.terms_ if name in term.names]
+            by_hand = term.weight * float(gap @ gap) / len(term.names)
+            assert share * why.distance**2 == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_a_block_that_does_not_differ_has_no_share():
+    path = nx.path_graph(6)
+    nx.set_node_attributes(path, {i: [float(i)] for i in path}, "x")
+    other = path.copy()
+    other.nodes[5]["x"] = [9.0]
+    features = ["attributes@0", "degree@0"]
+    metric = gml.GraphMetric(features=features, embedding="mean", random_state=0, learn=False)
+    metric.fit([path, other] * 5, [0, 1] * 5)
+    why = metric.explain(path, other)
+    assert why.block_share["attributes@0"] == pytest.approx(1)
+
+
+def test_evidence_adds_up_to_the_difference_of_scores(learned, graphs):
+    for i, j in PAIRS:
+        found = learned.explain(graphs[0][i], graphs[0][j]).evidence
+        scores = learned.scores([graphs[0][i], graphs[0][j]])[:, 0] * learned.objective_.scale_[0]
+        assert found.is_number
+        assert found.towards == "the number"
+        assert found.change == pytest.approx(scores[0] - scores[1], rel=1e-4, abs=1e-6)
+        assert found.source.sum() == pytest.approx(found.change, rel=1e-3, abs=1e-5)
+        assert found.target.sum() == pytest.approx(-found.change, rel=1e-3, abs=1e-5)
+
+
+def test_evidence_names_the_classes_and_the_nodes(graphs):
+    y = np.array(["many" if sum(e == "O" for _, e in g.nodes(data="element")) > 2 else "few" for g in graphs[0]])
+    metric = gml.GraphMetric(**TREES).fit(graphs[0][:50], y[:50])
+    assert metric.learned_.gate.weight > 0
+    scores = metric.scores(graphs[0][:50])
+    many, few = int(scores[:, 1].argmax()), int(scores[:, 0].argmax())
+    found = metric.explain(graphs[0][many], graphs[0][few]).evidence
+    assert (found.towards, found.against) == ("many", "few")
+    assert found.change > 0
+    elements = np.array([e for _, e in graphs[0][many].nodes(data="element")])
+    assert found.source[elements == "O"].mean() > found.source[elements != "O"].mean()
+
+
+def test_many_pairs_are_explained_as_single_ones(learned, graphs):
+    pairs = [(0, 1), (5, 0), (60, 61), (3, 3)]
+    for (i, j), found in zip(pairs, learned.explain_pairs(graphs[0], pairs), strict=True):
+        alone = learned.explain(graphs[0][i], graphs[0][j])
+        assert found.distance == pytest.approx(alone.distance, rel=1e-5)
+        np.testing.assert_allclose(found.source_share, alone.source_share, atol=1e-6)
+        np.testing.assert_allclose(found.plan, alone.plan, atol=1e-9)
+        assert found.term_share == pytest.approx(alone.term_share, abs=1e-6)
+
+
+def test_nodes_are_named_in_explanations(learned, graphs):
+    one = nx.relabel_nodes(graphs[0][0], {n: f"atom {n}" for n in graphs[0][0]})
+    why = learned.explain(one, graphs[0][1])
+    assert why.node_names[0][0].startswith("atom ")
+    assert "atom " in repr(why)

@@ -93,5 +93,5 @@ def test_arrays_that_do_not_fit_together_are_refused(graphs):
     metric = gml.GraphMetric(**TREES).fit(graphs[0][:50], graphs[1][:50])
     config, arrays = metric.state()
     name = "learned.machine.part0.references.starts"
-    with pytest.raises(ValueError, match="the model is damaged"):
+    with pytest.raises(ValueError, match=r"learned.machine.part0.references"):
         gml.GraphMetric.from_state(config, {**arrays, name: arrays[name][:-1]})

@@ -2,7 +2,7 @@ import pytest
 
 from graph_metric_learn import GraphMetric
 from graph_metric_learn.report.demo import run_demo
-from graph_metric_learn.report.demo.comparison import UNLEARNED, Comparison, evaluate
+from graph_metric_learn.report.demo.comparison import UNLEARNED, Comparison, evaluate, one_by_one, pixel_accuracy
 from graph_metric_learn.report.demo.digits import split_digits
 
 
@@ -10,7 +10,7 @@ from graph_metric_learn.report.demo.digits import split_digits
 def ran(tmp_path_factory):
     """The summary of a run on 300 graphs, and the source of its page."""
     out = tmp_path_factory.mktemp("demo") / "page"
-    summary = run_demo(out, max_graphs=300, progress=False)
+    summary = run_demo(out, max_graphs=300, progress=False, explanations=40)
     return summary, (out / "index.html").read_text(encoding="utf-8")
 
 
@@ -33,4 +33,5 @@ def small():
         evaluate(GraphMetric(features=features, embedding="mean", learn=learn, random_state=0), train, test)
         for features, learn in ((["attributes@0"], False), (["labels@0"], True))
     )
-    return Comparison(train, test, before, after)
+    times = one_by_one(after.classifier, test.graphs[:3])
+    return Comparison(train, test, before, after, pixel_accuracy(train, test), times)

@@ -1,3 +1,4 @@
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,12 @@ def test_accuracies_can_be_recomputed(ran, again):
     assert summary["accuracy_after"] > summary["accuracy_before"] + 0.05
 
 
-def test_only_the_page_is_written(ran):
+def test_only_the_pages_are_written(ran):
     summary, _ = ran
-    assert [path.name for path in Path(summary["path"]).parent.iterdir()] == ["index.html"]
+    written = sorted(path.name for path in Path(summary["path"]).parent.iterdir())
+    assert written == sorted(["index.html", *summary["pages"]])
+    assert "digits.html" in written
+    assert ("molecules.html" in written) == (find_spec("rdkit") is not None)
     assert 0 < summary["train_seconds"] < summary["seconds"]
 
 
@@ -34,11 +38,14 @@ def test_does_not_overwrite_unless_told(ran, monkeypatch):
     assert path.read_text(encoding="utf-8") == source
 
 
-def test_prints_what_it_does_and_overwrites_when_told(tmp_path, capsys):
+def test_prints_what_it_does_and_overwrites_when_told(tmp_path, capsys, monkeypatch):
     (tmp_path / "index.html").write_text("old")
-    summary = run_demo(tmp_path, max_graphs=120, overwrite=True)
+    monkeypatch.setattr(run, "find_spec", lambda name: None)  # as without RDKit
+    summary = run_demo(tmp_path, max_graphs=120, overwrite=True, explanations=10)
     lines = capsys.readouterr().out.splitlines()
     assert any("before learning" in line and f"{100 * summary['accuracy_before']:.1f} %" in line for line in lines)
     assert any("after learning" in line and f"{100 * summary['accuracy_after']:.1f} %" in line for line in lines)
     assert summary["path"] in lines[-1]
+    assert summary["pages"] == ["digits.html"]
+    assert any("raw pixels" in line and f"{100 * summary['accuracy_pixels']:.1f} %" in line for line in lines)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") != "old"

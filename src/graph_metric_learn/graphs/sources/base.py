@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 
 LABEL_NAMES = ("node_labels", "label")
+LARGEST_WEIGHT = 1e30  # of edges: sums over many of them are finite in float32
+_MANY_NODES = 10_000_000  # that a graph may have without anything being said of most of them
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,29 @@ def as_numpy(array: Any) -> Any:
     if array is None:
         return None
     if hasattr(array, "detach"):
-        array = array.detach().cpu().numpy()
+        array = _plain_tensor(array.detach().cpu()).numpy()
     return array.toarray() if sparse.issparse(array) else np.asarray(array)
+
+
+def _plain_tensor(tensor: Any) -> Any:
+    """A tensor of torch as NumPy can hold it: dense, and bfloat16 and float8 as float32."""
+    if str(tensor.layout) != "torch.strided":
+        tensor = tensor.to_dense()
+    small = tensor.dtype.is_floating_point and str(tensor.dtype) not in (
+        "torch.float16",
+        "torch.float32",
+        "torch.float64",
+    )
+    return tensor.float() if small else tensor
+
+
+def check_size(n: int, listed: int, name: str) -> None:
+    """A `ValueError` for a graph that claims many more nodes than what it lists (rows, ends of edges) can speak of.
+
+    Nodes take memory whether there is anything to say of them or not.
+    """
+    if n > _MANY_NODES and n > 10 * listed:
+        raise ValueError(f"{name} claims to have {n} nodes, but lists only {listed} ends of edges and rows of features")
 
 
 def first_text(*values: Any) -> str | None:
@@ -113,4 +136,6 @@ def checked_weights(weights: Any, count: int, name: str) -> np.ndarray:
         raise ValueError(f"{name} has edge weights that are not numbers") from None
     if weights.size != count or not np.isfinite(weights).all():
         raise ValueError(f"{name} has edge weights that are not one finite number per edge")
+    if np.abs(weights).max(initial=0.0) > LARGEST_WEIGHT:
+        raise ValueError(f"{name} has edge weights beyond {LARGEST_WEIGHT:g}: scale them down")
     return weights.reshape(count)

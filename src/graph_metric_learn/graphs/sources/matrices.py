@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import Names, RawGraph, as_numpy
+from .base import Names, RawGraph, as_numpy, check_size, checked_weights
 
 
 def read_pair(adjacency: Any, x: Any, name: str, names: Names) -> RawGraph:
     """One pair; an entry of the adjacency is an edge if it is not 0."""
+    if len(getattr(adjacency, "shape", ())) == 2 and (entries := getattr(adjacency, "nnz", None)) is not None:
+        check_size(adjacency.shape[0], int(entries), name)
     adjacency = _as_matrix(adjacency)
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"{name} has an adjacency of shape {adjacency.shape}, expected a square matrix")
@@ -21,7 +23,7 @@ def read_pair(adjacency: Any, x: Any, name: str, names: Names) -> RawGraph:
     rows, columns = adjacency.nonzero()
     weights = None
     if names.edges and names.edge_weight is not None and adjacency.dtype.kind != "b":
-        weights = np.asarray(adjacency[rows, columns], dtype=np.float64).reshape(-1)
+        weights = checked_weights(adjacency[rows, columns], len(rows), name)
     edges = np.stack([rows, columns]).astype(np.int64)
     return RawGraph(adjacency.shape[0], edges, as_numpy(x), edge_weights=weights)
 

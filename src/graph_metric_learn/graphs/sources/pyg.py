@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_rows, checked_weights, first_text, labels_and_vectors
+from .base import Names, RawGraph, as_numpy, check_size, checked_rows, checked_weights, first_text, labels_and_vectors
 
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
@@ -20,7 +20,8 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     x = as_numpy(stored.get(names.attribute))
     found = [stored[key] for key in names.labels if stored.get(key) is not None]
     edges, values = _edges(stored, name)
-    n = int(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0))
+    n = _count_nodes(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0), name)
+    check_size(n, edges.size + (0 if x is None else len(x)), name)
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
     raw = RawGraph(
@@ -34,6 +35,17 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
     return raw._replace(unused=tuple(_unused(stored, raw, names)))
+
+
+def _count_nodes(value: Any, name: str) -> int:
+    """The number of nodes, as it was given."""
+    try:
+        n = int(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number") from None
+    if n != value or n < 0:
+        raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number")
+    return n
 
 
 def _target(y: np.ndarray | None) -> Any:
@@ -95,6 +107,8 @@ def _edges(stored: dict[str, Any], name: str) -> tuple[np.ndarray, Any]:
         edges = as_numpy(edges)
         if edges.ndim != 2 or edges.shape[0] != 2:
             raise ValueError(f"{name} has an edge_index of shape {edges.shape}, expected (2, number of edges)")
+        if edges.dtype.kind not in "iuf" or (edges.dtype.kind == "f" and not (edges == np.floor(edges)).all()):
+            raise ValueError(f"{name} has an edge_index that is not whole numbers, but {edges.dtype}")
         return edges, None
     for key in ("adj_t", "adj"):
         if stored.get(key) is not None:

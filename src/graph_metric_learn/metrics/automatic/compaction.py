@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._core.fields import Arrays, within
 from .products import from_sparse_arrays, inner_products, sparse_arrays
 
 MAX_WIDTH = 256  # coordinates of one term
@@ -88,11 +89,16 @@ class Projection:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Projection | None:
-        """The projection that `arrays` came from; None without any."""
-        if "directions" in arrays:
-            return cls(arrays["directions"])
-        if "coefficients" not in arrays:
+    def from_arrays(cls, arrays: dict[str, np.ndarray], width: int | None = None) -> Projection | None:
+        """The projection, of vectors of so many coordinates, that `arrays` came from; None without any."""
+        if not arrays:
             return None
-        parts = {name.removeprefix("landmarks."): value for name, value in arrays.items() if name[:10] == "landmarks."}
-        return cls(None, from_sparse_arrays(parts), arrays["coefficients"])
+        held = Arrays(arrays)
+        if "directions" in held:
+            found = cls(held.take("directions", (width, None)))
+        else:
+            with within("landmarks"):
+                landmarks = from_sparse_arrays(held.part("landmarks.").rest(), width)
+            found = cls(None, landmarks, held.take("coefficients", (landmarks.shape[0], None)))
+        held.done()
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,17 +19,18 @@ from ...features.copies import copy_groups
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
 from ...graphs import Columns, Graphs
+from ...graphs.stream import sampled
 from ...objectives import OBJECTIVES, Objective, objective_for
 from ...objectives.folds import check_groups, joined_groups
 from ...transport import Vectors
-from ..base import BaseGraphMetric, FoldView
+from ..base import BaseGraphMetric, FoldView, in_range
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .balance import balance
 from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
-from .explaining import explain_pair
+from .explaining import explain_pairs
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
@@ -36,13 +38,13 @@ from .report import report
 from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
 from .selection import Choice, select_terms
-from .state import fitted_state, restore_state
-from .terms import Term
+from .state import embedded_width, fitted_state, restored
+from .terms import Term, embed_anew
 from .width import MOST, Coordinates, Width, choose_width, most_coordinates, score_columns
 
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
 _LEARNED_FROM = 5000  # graphs that the machine is fitted to, at most
-_CHUNK = 2000  # graphs that are embedded at once
+_SEEN = 20_000  # graphs that `fit` looks at, at most
 
 
 class GraphMetric(BaseGraphMetric):
@@ -109,7 +111,6 @@ class GraphMetric(BaseGraphMetric):
     classes_ : ndarray of labels
     label_columns_ : ndarray [q]
         Which columns of the node features are a one-hot code: read as labels, or left out where labels say the same.
-    labelled_ : bool, whether nodes have labels of their own
 
     Examples
     --------
@@ -165,7 +166,7 @@ class GraphMetric(BaseGraphMetric):
 
     blocks_: NodeBlocks
     objective_: Objective
-    low_rank_: LowRankMap | None = None  # of models of earlier versions
+    low_rank_: LowRankMap | None = None  # of earlier versions
     compaction_: Projection | None
     learned_: Learned | None
     width_: Width | None = None
@@ -187,9 +188,14 @@ class GraphMetric(BaseGraphMetric):
             Taken from the graphs (`Data.y`) when None; without any, nothing is learned.
         groups : array [N], optional
             Graphs of one group, such as molecules of one scaffold, are never on both sides of a fold.
+
+        Of more than 20,000 graphs, and of any iterable of graphs, a random sample of so many is looked at; targets and
+        groups of an iterable may be iterables too.
         """
         began = time.perf_counter()
         self._check_options()
+        self.seed_ = draw_seed(self.random_state)
+        graphs, y, groups, numbers = sampled(graphs, y, groups, _SEEN, self.seed_)
         given = self.read_new(graphs)
         objective = objective_for(self.task, given, y)
         target = objective.encode(given, y)
@@ -201,12 +207,11 @@ class GraphMetric(BaseGraphMetric):
         self.directed_ = self.edge_reading_.directed
         warn_unused(given, {"edge labels", "edge vectors", "edge weights", "edge directions"})
         read, given = given, self._as_fitted(given)
-        self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         candidates = candidate_blocks(self.features, self.embedding, given)
         some = objective.subsample(target, sample_size(given, self.n_graphs), rng)
-        names = list(dict.fromkeys(name for blocks in candidates.values() for name in blocks))
-        self.blocks_ = NodeBlocks().fit(given, names, sample=some)
+        names = dict.fromkeys(name for blocks in candidates.values() for name in blocks)
+        self.blocks_ = NodeBlocks().fit(given, list(names), sample=some)
         sample = Sample(self._blocks(given[some]), self.blocks_.sizes(given[some]), target[some])
         screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
         screened = screen(candidates, self.embedding, sample, screening, rng, progress=self.progress)
@@ -219,45 +224,32 @@ class GraphMetric(BaseGraphMetric):
             self.terms_, self.choice_ = balance(screened, sample)
         del screened, screening, sample
         used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
-        self.blocks_ = self.blocks_.only(list(dict.fromkeys(name for term in used.values() for name in term.names)))
+        self.blocks_ = self.blocks_.only([name for term in used.values() for name in term.names])
         rows = objective.subsample(target, _LEARNED_FROM, rng)
-        embedded = self._see_all(given[rows], used, rng)
+        seen = given[rows]
+        embedded = embed_anew(used, self._blocks(seen), self.blocks_.sizes(seen), rng, whole=self.n_components is None)
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
-            copies = copy_groups(given[rows])
-            all_seen = len(some) == len(rows) == len(given)
-            base = coordinates.first(asked)
-            squares = squares_by_known(base, best if all_seen else {}, objective, target[rows], n_steps=self.n_steps)
+            copies = copy_groups(seen)
+            tried, base = best if len(some) == len(rows) == len(given) else {}, coordinates.first(asked)
+            squares = squares_by_known(base, tried, objective, target[rows], n_steps=self.n_steps)
             joined = copies if together is None else joined_groups(copies, together[rows])
             self.learned_, self._folds = learn(
                 plan, embedded, squares, objective, target[rows], joined, rng, most=self._reserved
             )
             self.choice_.n_neighbors = self.learned_.gate.n_neighbors
+            weight = self.learned_.gate.weight
             if self.n_components is not None:
-                weight = self.learned_.gate.weight
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, target[rows])
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
         self.compaction_, self.low_rank_ = coordinates.projection_to(kept), None
-        self._rows = rows
+        self._rows = rows if numbers is None else numbers[rows]
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
         return self
-
-    def _see_all(self, given: Graphs, used: dict[str, Term], rng: np.random.Generator) -> dict[str, Any]:
-        """Vectors of training graphs by the key of the term, with all trees that they have as columns."""
-        blocks, sizes = self._blocks(given), self.blocks_.sizes(given)
-        embedded = {}
-        for key, term in used.items():
-            if self.n_components is None:
-                term.projection = None
-            term.see_all(blocks, sizes[term.cloud], rng)
-            embedded[key] = term.embedded(blocks, sizes[term.cloud])
-            if term.projection is not None and sparse.issparse(embedded[key]):
-                term.compact(embedded[key])
-        return embedded
 
     def _coordinates(self, embedded: dict[str, Any], rng: np.random.Generator) -> Coordinates:
         """Of training graphs without learned scores, of mean squared distance 1."""
@@ -309,7 +301,7 @@ class GraphMetric(BaseGraphMetric):
         chosen and ``n_components=None``.
         """
         check_is_fitted(self, "terms_")
-        parts = [self._placed(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
+        parts = list(self.by_chunks(_vectors, graphs))
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
     def embed(self, graphs: Any) -> Vectors:
@@ -322,32 +314,30 @@ class GraphMetric(BaseGraphMetric):
         check_is_fitted(self, "terms_")
         if self.learned_ is None:
             raise ValueError("nothing was learned: fit with targets and learn=True")
-        machine = self.learned_.machine
-        found = [machine.scores(embedded) for embedded in self._embedded(self._as_fitted(self.read(graphs)))]
-        return np.concatenate(found)
+        return np.concatenate(list(self.by_chunks(_scores, graphs)))
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are compared with which, and each node's and edge's share of the squared distance.
+        """What each term, block, node and edge adds to d², and which nodes are compared; see :class:`Explanation`."""
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
 
-        Shares add up to 1, and may be negative: of a node that makes the two graphs more alike. What a term adds to the
-        squared distance is a product of the difference of its vectors with a gradient; learned scores are not linear,
-        and their gradient is averaged along the line between the two graphs.
-        """
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "terms_")
-        return explain_pair(self, self._as_fitted(self.read([graph, other])))
+        return explain_pairs(self, self._as_fitted(self.read(graphs)), pairs)
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         if self.learned_ is None or not getattr(self, "_folds", None):
             return None
         return [fold.view(self.learned_.gate.weight, self._rows, most) for fold in self._folds]
 
-    def _embedded(self, given: Graphs) -> Iterator[dict[str, Any]]:
-        """Vectors by the key of the term, for 2000 graphs at a time."""
-        used = self.used_terms()
-        for start in range(0, len(given), _CHUNK):
-            here = given[np.arange(start, min(start + _CHUNK, len(given)))]
-            blocks, sizes = self._blocks(here), self.blocks_.sizes(here)
-            yield {key: term.embedded(blocks, sizes[term.cloud]) for key, term in used.items()}
+    def for_workers(self) -> GraphMetric:
+        light = copy.copy(self)
+        light._folds = []  # large matrices
+        return light
+
+    def _embedded(self, given: Graphs) -> dict[str, Any]:
+        """Vectors by the key of the term."""
+        blocks, sizes = self._blocks(given), self.blocks_.sizes(given)
+        return {key: term.embedded(blocks, sizes[term.cloud]) for key, term in self.used_terms().items()}
 
     def _side_by_side(self, embedded: dict[str, Any]) -> Any:
         """Coordinates of the terms [N, Σ r]."""
@@ -376,14 +366,10 @@ class GraphMetric(BaseGraphMetric):
         return {term.key: term for term in [*self.terms_, *learned]}
 
     def _as_fitted(self, given: Graphs) -> Graphs:
-        """Graphs whose labels and edges are read as those in `fit`."""
         return self.edge_reading_.apply(without_codes(given, self.label_columns_, self.labelled_))
 
     def _blocks(self, given: Graphs) -> dict[str, Any]:
-        """Blocks of features, by name."""
         return dict(zip(self.blocks_.names_, self.blocks_.transform(given), strict=True))
-
-    # --- keeping it ----------------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
@@ -393,6 +379,18 @@ class GraphMetric(BaseGraphMetric):
     @classmethod
     def from_state(cls, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> GraphMetric:
         """The metric that `state` came from."""
-        metric = cls(**config["params"])
-        restore_state(metric, config, tensors)
-        return metric
+        return restored(cls, config, tensors)
+
+    def embedded_shape(self) -> tuple[int | None, ...]:
+        return (embedded_width(self),)
+
+
+def _vectors(metric: GraphMetric, given: Graphs) -> Any:
+    """Coordinates of the distance [N, d], of graphs that were read."""
+    return in_range(metric._placed(metric._embedded(metric._as_fitted(given))))
+
+
+def _scores(metric: GraphMetric, given: Graphs) -> np.ndarray:
+    """Outputs of the regression [N, T]."""
+    assert metric.learned_ is not None
+    return in_range(metric.learned_.machine.scores(metric._embedded(metric._as_fitted(given))))

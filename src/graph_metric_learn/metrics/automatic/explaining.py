@@ -2,58 +2,219 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from ..._core.ragged import concatenated_ranges, offsets
+from ...embeddings.base import Embedding, attribute_slots
 from ...features.edge_cloud import cloud_edges, edge_rows
 from ...graphs import Graphs
-from ..explanation import Explanation
+from ...objectives import Classes, Numbers
+from ...objectives.classes import elected_output
+from ..explanation import Evidence, Explanation
 from .terms import Term
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
 
-
-def explain_pair(metric: GraphMetric, both: Graphs) -> Explanation:
-    """The distance of two graphs, and each node's and edge's share of its square."""
-    blocks, sizes = metric._blocks(both), metric.blocks_.sizes(both)
-    embedded = next(metric._embedded(both))
-    vectors = metric._placed(embedded)
-    vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
-    gap = vectors[0].astype(np.float64) - vectors[1]
-    distance = float(np.sqrt(gap @ gap))
-    distance = 0.0 if distance < metric.rounding else distance
-    shares = {cloud: [np.zeros(count) for count in counts] for cloud, counts in sizes.items()}
-    of_terms: dict[str, float] = {}
-    for term, gradient, learned in _gradients(metric, embedded, gap):
-        adds = term.attribute(blocks, int(sizes[term.cloud][0]), gradient)
-        shares[term.cloud] = [share + added for share, added in zip(shares[term.cloud], adds, strict=True)]
-        name = f"learned from {term.name}" if learned else term.name
-        of_terms[name] = of_terms.get(name, 0.0) + float(adds[0].sum())
-    whole = sum(float(pair[0].sum()) for pair in shares.values())
-    whole = whole if distance > 0 and whole > 0 else np.inf
-    plans = _plans(metric.terms_, blocks, sizes)
-    edges: dict[str, Any] = {}
-    if any(term.cloud == "edges" for term in metric.used_terms().values()):
-        rows, _ = edge_rows(both)
-        source, target = (share / whole for share in shares["edges"])
-        edges = {"edge_ends": cloud_edges(both, rows), "edge_source_share": source, "edge_target_share": target}
-    source, target = (share / whole for share in shares["nodes"])
-    parts = {name: value / whole for name, value in sorted(of_terms.items(), key=lambda item: -item[1])}
-    return Explanation(distance, plans, source, target, both, term_share=parts, **edges)
+_CHUNK = 50  # pairs whose graphs are described together
+Adds = tuple[np.ndarray, np.ndarray]  # what each point of two clouds adds to a number
 
 
-def _plans(terms: list[Term], blocks: dict[str, Any], sizes: dict[str, np.ndarray]) -> np.ndarray:
-    """Which nodes are compared [n, m], averaged over the terms of nodes; without any, all with all."""
-    counts = Counter(term.cloud for term in terms)
-    plan = np.zeros(tuple(sizes["nodes"]))
-    for term in terms:
-        if term.cloud == "nodes":
-            plan += term.plan(blocks, int(sizes["nodes"][0])) / counts["nodes"]
-    return plan if counts["nodes"] else np.full(plan.shape, 1.0 / plan.size)
+def explain_pairs(metric: GraphMetric, graphs: Graphs, pairs: Sequence[tuple[int, int]]) -> Iterator[Explanation]:
+    """Distances of pairs of graphs, by their numbers, and what each term, block, node and edge adds to the square.
+
+    Graphs are described once for some pairs that follow each other.
+    """
+    for start in range(0, len(pairs), _CHUNK):
+        chosen = np.array(pairs[start : start + _CHUNK]).reshape(-1, 2)
+        which, places = np.unique(chosen, return_inverse=True)
+        described = _Described.of(metric, graphs[which])
+        for one, two in places.reshape(-1, 2):
+            yield _Pair(metric, described, int(one), int(two)).explained()
+
+
+@dataclass
+class _Described:
+    """Graphs with all that a metric makes of them: blocks of features, vectors by term, coordinates."""
+
+    graphs: Graphs
+    blocks: dict[str, Any]
+    starts: dict[str, np.ndarray]
+    embedded: dict[str, Any]
+    vectors: Any
+    scores: np.ndarray | None
+    edge_ends: list[np.ndarray] | None
+    slots: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)  # shares of slots, by term and graph
+
+    @classmethod
+    def of(cls, metric: GraphMetric, graphs: Graphs) -> _Described:
+        blocks, sizes = metric._blocks(graphs), metric.blocks_.sizes(graphs)
+        embedded = {key: term.embedded(blocks, sizes[term.cloud]) for key, term in metric.used_terms().items()}
+        starts = {cloud: offsets(counts) for cloud, counts in sizes.items()}
+        ends = None
+        if any(term.cloud == "edges" for term in metric.used_terms().values()):
+            ends = cloud_edges(graphs, edge_rows(graphs)[0])
+        learned = metric.learned_
+        scores = None if learned is None or learned.width == 0 else learned.machine.scores(embedded)
+        return cls(graphs, blocks, starts, embedded, metric._placed(embedded), scores, ends)
+
+
+class _Pair:
+    """Two of the described graphs."""
+
+    def __init__(self, metric: GraphMetric, described: _Described, one: int, two: int) -> None:
+        self.metric, self.described, self.numbers = metric, described, [one, two]
+        starts = described.starts
+        self.sizes = {cloud: np.diff(start)[self.numbers] for cloud, start in starts.items()}
+        rows = {
+            cloud: concatenated_ranges(start[:-1][self.numbers], self.sizes[cloud]) for cloud, start in starts.items()
+        }
+        clouds = {name: term.cloud for term in metric.used_terms().values() for name in term.names}
+        self.blocks = {name: described.blocks[name][rows[cloud]] for name, cloud in clouds.items()}
+        self.embedded = {key: vectors[self.numbers] for key, vectors in described.embedded.items()}
+
+    def explained(self) -> Explanation:
+        vectors = self.described.vectors[self.numbers]
+        vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
+        gap = vectors[0].astype(np.float64) - vectors[1]
+        distance = float(np.sqrt(gap @ gap))
+        distance = 0.0 if distance < self.metric.rounding else distance
+        by_term: dict[str, float] = {}
+        gradients: dict[str, np.ndarray] = {}  # by term: that of the distance and that of the learned scores together
+        for term, gradient, learned in _gradients(self.metric, self.embedded, gap):
+            name = f"learned from {term.name}" if learned else term.name
+            by_term[name] = by_term.get(name, 0.0) + self.product(term, gradient)
+            gradients[term.key] = gradients.get(term.key, 0.0) + gradient
+        whole = sum(by_term.values())
+        whole = whole if distance > 0 and whole > 0 else np.inf
+        terms = self.metric.used_terms()
+        by_block: dict[str, float] = {}
+        for key, gradient in gradients.items():
+            for name, value in self.block_sums(terms[key], gradient).items():
+                by_block[name] = by_block.get(name, 0.0) + value
+        shares = self.by_cloud([(terms[key], gradient) for key, gradient in gradients.items()], 1.0 / whole)
+        edges: dict[str, Any] = {}
+        if self.described.edge_ends is not None:
+            ends = [self.described.edge_ends[number] for number in self.numbers]
+            edges = {
+                "edge_ends": ends,
+                "edge_source_share": shares["edges"][0],
+                "edge_target_share": shares["edges"][1],
+            }
+        return Explanation(
+            distance, self.plan(), *shares["nodes"], self.described.graphs[self.numbers],
+            term_share=_largest_first(by_term, whole), block_share=_largest_first(by_block, whole),
+            evidence=self.evidence(), **edges,
+        )  # fmt: skip
+
+    def first(self, term: Term) -> int:
+        """Points of the first graph in the cloud of a term."""
+        return int(self.sizes[term.cloud][0])
+
+    def product(self, term: Term, gradient: np.ndarray) -> float:
+        """⟨gradient, difference of the two embedded vectors⟩."""
+        one, two = self.embedded[term.key] @ gradient
+        return float(one - two)
+
+    def slots(self, term: Term) -> list[np.ndarray] | None:
+        """Shares of the slots of an embedding that both graphs fill; None for those that are not made of slots."""
+        if type(term.embedding).attribute is not Embedding.attribute or type(term.embedding).plan is not Embedding.plan:
+            return None
+        kept, points = self.described.slots, None
+        for number, rows in zip(self.numbers, (slice(self.first(term)), slice(self.first(term), None)), strict=True):
+            if (term.key, number) not in kept:
+                points = term.points(self.blocks) if points is None else points
+                kept[term.key, number] = term.embedding.shares(points[rows])
+        return [kept[term.key, number] for number in self.numbers]
+
+    def attribute(self, term: Term, gradient: np.ndarray) -> Adds:
+        """What each point adds to ⟨gradient, difference of the two embedded vectors⟩."""
+        slots, first = self.slots(term), self.first(term)
+        if slots is None or term.column_weights is not None:
+            return term.attribute(self.blocks, first, gradient)
+        points = term.points(self.blocks)
+        return attribute_slots(points[:first], points[first:], slots[0], slots[1], gradient)
+
+    def block_sums(self, term: Term, gradient: np.ndarray) -> dict[str, float]:
+        """What each block of a term adds to ⟨gradient, difference of the two embedded vectors⟩."""
+        whole, first, blocks = self.product(term, gradient), self.first(term), self.blocks
+        if len(term.names) == 1:
+            return {term.names[0]: whole}
+        slots = self.slots(term)
+        if slots is None:
+            alone = [
+                float(term.embedding.attribute(blocks[name][:first], blocks[name][first:], gradient)[0].sum())
+                for name in term.names
+            ]
+            rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, together
+            return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
+        joined = np.concatenate([blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
+        means = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
+        gradient = gradient.reshape(len(means), -1)
+        if term.column_weights is not None:
+            gradient = gradient * np.sqrt(term.column_weights)
+        columns = (means * (gradient if term.basis is None else gradient @ term.basis.T)).sum(0)
+        cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
+        return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
+
+    def by_cloud(self, gradients: Sequence[tuple[Term, np.ndarray]], factor: float) -> dict[str, Adds]:
+        """What the points of each cloud, of both graphs, add to the products with these gradients, over all terms."""
+        total = {cloud: (np.zeros(counts[0]), np.zeros(counts[1])) for cloud, counts in self.sizes.items()}
+        for term, gradient in gradients:
+            adds = self.attribute(term, gradient)
+            one, two = total[term.cloud]
+            total[term.cloud] = (one + factor * adds[0], two + factor * adds[1])
+        return total
+
+    def plan(self) -> np.ndarray:
+        """Which nodes are compared [n, m], averaged over the terms of nodes; without any, all with all."""
+        terms = [term for term in self.metric.terms_ if term.cloud == "nodes"]
+        plan = np.zeros(tuple(self.sizes["nodes"]))
+        for term in terms:
+            slots = self.slots(term)
+            own = term.plan(self.blocks, self.first(term)) if slots is None else slots[0].T @ slots[1] / len(slots[0])
+            plan += own / len(terms)
+        return plan if terms else np.full(plan.shape, 1.0 / plan.size)
+
+    def evidence(self) -> Evidence | None:
+        """What tells the two apart by learned scores: one class against another, or the number that differs most."""
+        learned, objective = self.metric.learned_, self.metric.objective_
+        if learned is None or self.described.scores is None or not isinstance(objective, (Classes, Numbers)):
+            return None
+        scores = self.described.scores[self.numbers]
+        direction = np.zeros(scores.shape[1])
+        against = None
+        if isinstance(objective, Classes):
+            one, two = elected_output(scores)
+            direction[one] = 1.0
+            if one != two:
+                direction[two] -= 1.0
+                against = str(objective.classes_[two])
+            towards = str(objective.classes_[one])
+        else:
+            column = int(np.abs(scores[0] - scores[1]).argmax())
+            direction[column] = objective.scale_[column]
+            towards = f"number {column + 1}" if objective.several_ else "the number"
+        gradients: dict[str, tuple[Term, np.ndarray]] = {}
+        for term, gradient in learned.machine.mean_gradients(self.embedded, direction):
+            gradients[term.key] = (term, gradients[term.key][1] + gradient if term.key in gradients else gradient)
+        adds = self.by_cloud(list(gradients.values()), 1.0)
+        change = float((scores[0] - scores[1]) @ direction)
+        edges = adds.get("edges") if self.described.edge_ends is not None else None
+        return Evidence(
+            towards, against, isinstance(objective, Numbers), change, adds["nodes"][0], -adds["nodes"][1],
+            None if edges is None else edges[0], None if edges is None else -edges[1],
+        )  # fmt: skip
+
+
+def _largest_first(adds: dict[str, float], whole: float) -> dict[str, float]:
+    return {name: value / whole for name, value in sorted(adds.items(), key=lambda item: -item[1])}
 
 
 def _gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndarray) -> list[tuple[Term, np.ndarray, bool]]:

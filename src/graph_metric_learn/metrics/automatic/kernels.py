@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._core.parallel import in_parallel
 from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
 
 FORMS = ("gaussian", "linear")
@@ -56,12 +57,14 @@ def gaussian_scale(squares: np.ndarray) -> float:
 def shortlist(squares: Mapping[str, np.ndarray], targets: np.ndarray) -> list[tuple[str, str]]:
     """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
     centred = targets - known_means(targets)
-    errors = {
-        (name, form): float(left_out_errors(kernel_from_squares(square, form), centred).min())
-        for name, square in squares.items()
-        for form in FORMS
-    }
+    found = in_parallel(_errors_of_forms, squares.values(), centred)
+    errors = {(name, form): error for name, both in zip(squares, found, strict=True) for form, error in both.items()}
     return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
+
+
+def _errors_of_forms(centred: np.ndarray, squares: np.ndarray) -> dict[str, float]:
+    """The least error of a candidate, by the form of its kernel."""
+    return {form: float(left_out_errors(kernel_from_squares(squares, form), centred).min()) for form in FORMS}
 
 
 def choose_kernels(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.fields import Arrays, anything, number, record, whole
 from ...objectives import Objective
-from ...persistence.models import strip_prefix
 from .gate import Fold, Gate, Squares, decide, score_squares
 from .kernels import choose_kernels, shortlist
 from .machine import Machine, Part, mean_kernel
@@ -32,6 +32,13 @@ class KernelPlan:
     forms: list[str]
     penalty: float
     error: float
+
+
+_GATE = {
+    "weight": number(0), "n_neighbors": whole(1, 10**6), "unlearned": number(), "learned": number(),
+    "machine": number(), "gain": number(), "error": number(0),
+}  # fmt: skip
+_FIELDS = record({"gate": record(_GATE), "machine": anything, "unit": number(0, above=True)})
 
 
 @dataclass
@@ -76,10 +83,13 @@ class Learned:
         }  # fmt: skip
 
     @classmethod
-    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], terms: dict[str, Term]) -> Learned:
-        """What `state` came from."""
-        machine = Machine.from_state(config["machine"], strip_prefix(arrays, "machine."), terms)
-        return cls(Gate(**config["gate"]), machine, arrays["basis"], config["unit"])
+    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Learned:
+        """What `state` came from, for so many outputs, or a :class:`FieldError`."""
+        config = _FIELDS(config, "learned")
+        machine = Machine.from_state(config["machine"], held.part("machine."), terms, n_outputs)
+        basis = held.take("basis", (machine.weights.shape[1], None))
+        held.done()
+        return cls(Gate(**config["gate"]), machine, basis, config["unit"])
 
 
 def plan_kernels(

@@ -8,14 +8,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...persistence.models import strip_prefix
-from .kernels import gaussian_scale
+from ..._core.fields import Arrays, FieldError, choice, list_of, number, record, text, within
+from ...embeddings import ColumnEmbedding
+from .kernels import FORMS, gaussian_scale
 from .products import from_sparse_arrays, inner_products, sparse_arrays, squared_norms
 from .ridge import best_penalty, fit_ridge, known_means
 from .terms import Term
 
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
-_N_STEPS = 32  # places along the line between two graphs at which gradients are averaged
+# Places along the line between two graphs, from 0 to 1, at which gradients are averaged, and how much each counts.
+_PLACES, _SHARES = (np.polynomial.legendre.leggauss(32)[part] / 2 + (0.5, 0.0)[part] for part in (0, 1))
+
+
+_FIELDS = record(
+    {
+        "parts": list_of(record({"term": text, "form": choice(FORMS), "scale": number(0, above=True)}), 1),
+        "penalty": number(0, above=True),
+    }
+)
 
 
 @dataclass
@@ -65,13 +75,13 @@ class Part:
         references = self.references
         if self.form == "linear":
             return (references.T @ weights - self.centre * weights.sum()) * (2.0 / self.scale)
-        places, shares = np.polynomial.legendre.leggauss(_N_STEPS)
-        total = np.zeros(len(first))
-        norms = squared_norms(references)
-        for place, share in zip((places + 1) / 2, shares / 2, strict=True):
-            at = second + place * (first - second)
-            near = weights * np.exp(-(norms - 2 * (references @ at) + at @ at) / self.scale)
-            total += share * (references.T @ near - near.sum() * at)
+        places, shares = _PLACES[:, None], _SHARES
+        norms, gap = squared_norms(references), first - second
+        to_first, to_second = (norms - 2 * (references @ end) + end @ end for end in (first, second))
+        squares = places * to_first + (1 - places) * to_second - places * (1 - places) * (gap @ gap)  # [steps, M]
+        near = weights * np.exp(-squares / self.scale)
+        sums = near.sum(1)
+        total = references.T @ (shares @ near) - (shares @ sums) * second - (shares @ (sums * places[:, 0])) * gap
         return total * (2.0 / self.scale)
 
 
@@ -137,18 +147,32 @@ class Machine:
         return {"parts": parts, "penalty": self.penalty}, arrays
 
     @classmethod
-    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], terms: dict[str, Term]) -> Machine:
-        """The machine that `state` came from, on terms by name."""
+    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Machine:
+        """The machine that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
+        config = _FIELDS(config, "machine")
+        weights = held.take("weights", (None, n_outputs))
+        mean = held.take("mean", (weights.shape[1],))
         parts = []
         for i, part in enumerate(config["parts"]):
-            own = strip_prefix(arrays, f"part{i}.")
-            held = (
-                own["references"].astype(np.float64)
-                if "references" in own
-                else from_sparse_arrays(strip_prefix(own, "references."))
-            )
-            parts.append(Part(terms[part["term"]], part["form"], held, part["scale"], own["centre"]))
-        return cls(parts, arrays["weights"], arrays["mean"], config["penalty"])
+            term, own = terms[choice(terms)(part["term"], f"machine.parts.{i}.term")], held.part(f"part{i}.")
+            sparse_rows = "references" not in own
+            width = term.embedding.width(term.columns) if sparse_rows else term.width
+            with within(f"machine.part{i}"):
+                if isinstance(term.embedding, ColumnEmbedding) and hasattr(term.embedding, "vocabulary") != sparse_rows:
+                    raise FieldError("references", "must be sparse where vectors are, and only there")
+                references: Any
+                if sparse_rows:
+                    with within("references"):
+                        references = from_sparse_arrays(own.part("references.").rest(), width)
+                else:
+                    references = own.take("references", (None, width)).astype(np.float64)
+                if references.shape[0] != len(weights):
+                    raise FieldError("references", f"are {references.shape[0]} for {len(weights)} weights")
+                centre = own.take("centre", (0 if part["form"] == "gaussian" else references.shape[1],))
+                own.done()
+            parts.append(Part(term, part["form"], references, part["scale"], centre))
+        held.done()
+        return cls(parts, weights, mean, config["penalty"])
 
 
 def part_vectors(term: Term, embedded: Any) -> Any:

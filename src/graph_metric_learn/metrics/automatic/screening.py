@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..._core.parallel import in_parallel
 from ..._core.progress import progress_bar
 from ...features.blocks import cloud_of
 from .candidates import embeddings_for
@@ -45,15 +46,21 @@ def screen(
     """
     found: dict[str, Screened] = {}
     kinds = {title: _embeddings(names, embedding, sample) for title, names in candidates.items()}
-    with progress_bar(progress, "choosing", total=sum(map(len, kinds.values())), unit="candidate", delay=1.0) as bar:
+    fitted: list[Term] = []
+
+    def each() -> Iterator[Term]:
         for title, names in candidates.items():
             for term in Term.fit_each(title, names, kinds[title], sample.blocks, sample.sizes[cloud_of(names)], rng):
-                squares = screening.squares(term)
-                mean = float(squares.mean())
-                if mean > _CONSTANT:
-                    name = term.name if term.name not in found else f"{term.name} ({term.kind})"
-                    found[name] = Screened(term, squares / np.float32(mean))
-                bar.update()
+                fitted.append(term)
+                yield term
+
+    with progress_bar(progress, "choosing", total=sum(map(len, kinds.values())), unit="candidate", delay=1.0) as bar:
+        for place, squares in enumerate(in_parallel(Sample.squares, each(), screening)):
+            term, mean = fitted[place], float(squares.mean())
+            if mean > _CONSTANT:
+                name = term.name if term.name not in found else f"{term.name} ({term.kind})"
+                found[name] = Screened(term, squares / np.float32(mean))
+            bar.update()
     if not found:
         raise ValueError("all graphs look the same: no block of node features tells any two apart")
     return found

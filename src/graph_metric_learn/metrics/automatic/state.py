@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...features.blocks import NodeBlocks
+from ..._core.fields import (
+    Arrays,
+    FieldError,
+    anything,
+    choice,
+    either,
+    flag,
+    list_of,
+    mapping_of,
+    number,
+    optional,
+    record,
+    text,
+    whole,
+    within,
+)
+from ...embeddings import EMBEDDINGS
+from ...features.blocks import NodeBlocks, parse_name
 from ...features.edge_reading import EdgeReading
 from ...graphs import Columns
-from ...objectives import resolve_objective
-from ...persistence.models import strip_prefix
+from ...objectives import OBJECTIVES, resolve_objective
 from .compaction import Projection
 from .estimate import Estimate
 from .learning import Learned
@@ -21,6 +38,35 @@ from .width import Width
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
+
+_MANY = 10**9
+_PARAMS = {
+    "features": either(choice(["auto"]), list_of(text, 1)), "embedding": text, "n_steps": whole(1, _MANY),
+    "learn": flag, "n_graphs": whole(4, _MANY), "random_state": optional(whole(0, 2**128)), "attribute": text,
+    "label": optional(text), "progress": optional(flag), "task": text, "edge_attribute": optional(text),
+    "edge_label": optional(text), "edge_weight": optional(text), "edges": choice(["auto", False]),
+    "directed": choice(["auto", True, False]), "n_components": optional(either(choice(["auto"]), whole(1, _MANY))),
+    "estimate": flag,
+}  # fmt: skip
+_CHOICE = {
+    "weights": mapping_of(number()), "score": number(), "accuracy": number(), "n_neighbors": whole(1, _MANY),
+    "trail": list_of(list_of(either(text, number()), 2, 2)), "scores": mapping_of(number()),
+}  # fmt: skip
+_ESTIMATE = {
+    "score": number(), "error": number(0), "guess": number(), "guess_name": text, "balanced": optional(number()),
+}  # fmt: skip
+_WIDTH = {"kept": whole(0, _MANY), "full": whole(0, _MANY), "score": number(), "full_score": number()}
+_STATE = record(
+    {
+        "params": record({}, _PARAMS), "blocks": anything, "terms": list_of(anything, 1),
+        "label_columns": list_of(flag), "labelled": flag, "choice": record(_CHOICE), "seconds": number(0),
+    },
+    {
+        "objective": anything, "task": text, "edge_reading": anything, "columns": anything, "n_terms": whole(1, _MANY),
+        "learned": anything, "estimate": record(_ESTIMATE), "width": record(_WIDTH),
+        "classes": anything, "history": anything,  # of earlier versions
+    },
+)  # fmt: skip
 
 
 def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -55,28 +101,86 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
     return config, tensors
 
 
+def restored(home: type[GraphMetric], config: Any, tensors: dict[str, np.ndarray]) -> GraphMetric:
+    """The metric that `fitted_state` came from, or a :class:`FieldError`."""
+    config = _STATE(config, "config")
+    metric = home(**_checked_params(config["params"]))
+    restore_state(metric, config, tensors)
+    return metric
+
+
+def _checked_params(found: dict[str, Any]) -> dict[str, Any]:
+    """Options whose names are in registries, or a `ValueError`."""
+    choice(["auto", *EMBEDDINGS])(found.get("embedding", "auto"), "params.embedding")
+    choice(["auto", *OBJECTIVES])(found.get("task", "auto"), "params.task")
+    if isinstance(found.get("features"), list):
+        for name in found["features"]:
+            parse_name(name, "params.features")
+    return found
+
+
 def restore_state(metric: GraphMetric, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-    """Makes an unfitted metric the one that `fitted_state` came from."""
-    metric.seed_ = config["params"]["random_state"]
-    metric.blocks_ = NodeBlocks.from_state(config["blocks"], strip_prefix(tensors, "blocks."))
-    terms = [Term.from_state(term, strip_prefix(tensors, f"term{i}.")) for i, term in enumerate(config["terms"])]
-    metric.terms_ = terms[: config.get("n_terms", len(terms))]
-    low_rank = strip_prefix(tensors, "update.")
-    metric.low_rank_ = LowRankMap(**low_rank) if low_rank else None
-    metric.compaction_ = Projection.from_arrays(strip_prefix(tensors, "compaction."))
+    """Makes an unfitted metric the one that `fitted_state` came from, or raises a :class:`FieldError`."""
+    held = Arrays(tensors)
+    metric.seed_ = config["params"].get("random_state")
+    _restore_reading(metric, config)
+    metric.blocks_ = NodeBlocks.from_state(config["blocks"], held.part("blocks.").rest())
+    terms = []
+    for i, one in enumerate(config["terms"]):
+        with within(f"terms.{i}"):
+            terms.append(Term.from_state(one, held.part(f"term{i}."), metric.blocks_))
+    metric.terms_ = terms[: whole(1, len(terms))(config.get("n_terms", len(terms)), "n_terms")]
+    by_key = {term.key: term for term in terms}
+    if len(by_key) != len(terms):
+        raise FieldError("terms", "has two of the same kind and title")
+    width = _total(term.width for term in metric.terms_)
+    metric.low_rank_ = _low_rank(held.part("update."), width)
+    with within("compaction"):
+        metric.compaction_ = Projection.from_arrays(held.part("compaction.").rest(), width)
     metric.learned_ = None
     if "learned" in config:
-        by_key = {term.key: term for term in terms}
-        metric.learned_ = Learned.from_state(config["learned"], strip_prefix(tensors, "learned."), by_key)
+        learned = held.part("learned.")
+        with within("learned"):
+            metric.learned_ = Learned.from_state(config["learned"], learned, by_key, metric.objective_.n_outputs())
+    held.done()
     metric.width_ = Width(**config["width"]) if "width" in config else None
     metric.estimate_ = Estimate(**config["estimate"]) if "estimate" in config else None
-    metric.objective_ = resolve_objective(config.get("task", metric.task))
+    metric.choice_ = Choice(**config["choice"])
+    metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
+    metric.seconds_ = config["seconds"]
+
+
+def embedded_width(metric: GraphMetric) -> int | None:
+    """Coordinates of the vectors of a metric that was restored; None if unknown."""
+    scores = 0 if metric.learned_ is None else metric.learned_.width
+    rest = _total(term.width for term in metric.terms_) if metric.compaction_ is None else metric.compaction_.width
+    return None if rest is None else rest + scores
+
+
+def _restore_reading(metric: GraphMetric, config: dict[str, Any]) -> None:
+    """What the metric is for, and how graphs are read."""
+    task = choice(["auto", *OBJECTIVES])(config.get("task", metric.task), "task")
+    metric.objective_ = resolve_objective(task)
     metric.objective_.set_state(config.get("objective", config.get("classes")))  # "classes": the older name
     metric.label_columns_ = np.array(config["label_columns"], dtype=bool)
     metric.labelled_ = config["labelled"]
     metric.edge_reading_ = EdgeReading.from_state(config.get("edge_reading", EdgeReading().state()))
     metric.directed_ = metric.edge_reading_.directed
     metric.columns_ = Columns.from_state(config.get("columns"))
-    metric.choice_ = Choice(**config["choice"])
-    metric.choice_.trail = [(name, score) for name, score in metric.choice_.trail]
-    metric.seconds_ = config["seconds"]
+
+
+def _low_rank(held: Arrays, width: int | None) -> LowRankMap | None:
+    """The map of models of earlier versions, of vectors of so many coordinates."""
+    if not len(held):
+        return None
+    with within("update"):
+        directions = held.take("directions", (width, None))
+        found = LowRankMap(directions, held.take("step", (directions.shape[1], directions.shape[1])))
+        held.done()
+    return found
+
+
+def _total(widths: Iterable[int | None]) -> int | None:
+    """The sum; None where one is unknown."""
+    known = list(widths)
+    return None if None in known else sum(one for one in known if one is not None)

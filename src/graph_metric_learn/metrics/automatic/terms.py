@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..._core.fields import (
+    Arrays,
+    FieldError,
+    anything,
+    choice,
+    list_of,
+    mapping_of,
+    number,
+    record,
+    text,
+    within,
+)
 from ..._core.linear import MAX_COLUMNS, principal_components
 from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
-from ...features.blocks import cloud_of
-from ...persistence.models import strip_prefix
+from ...features.blocks import BLOCKS, NodeBlocks, cloud_of, parse_name
 from .compaction import MAX_WIDTH, Projection
 from .sample import Blocks
+
+_FIELDS = record(
+    {"title": text, "names": list_of(text, 1), "kind": text, "weight": number(0)},
+    {"options": mapping_of(anything)},
+)
 
 
 @dataclass
@@ -47,6 +63,7 @@ class Term:
     weight: float = 1.0
     projection: Projection | None = None
     column_weights: np.ndarray | None = None
+    columns: int = 0  # of its points, of a term from a file
 
     @classmethod
     def fit_each(
@@ -139,13 +156,54 @@ class Term:
         return {**config, "options": self.embedding.options()}, arrays
 
     @classmethod
-    def from_state(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Term:
-        """The term that `state` came from."""
-        embedding = restore(config["kind"], config.get("options", {}), strip_prefix(arrays, "embedding."))
-        return cls(
-            config["title"], config["names"], arrays.get("basis"), config["kind"], embedding, config["weight"],
-            Projection.from_arrays(strip_prefix(arrays, "projection.")), arrays.get("column_weights"),
-        )  # fmt: skip
+    def from_state(cls, config: Any, held: Arrays, blocks: NodeBlocks) -> Term:
+        """The term that `state` came from, on these blocks, or a :class:`FieldError`."""
+        config = _FIELDS(config, "term")
+        title, names, kind = config["title"], config["names"], choice(EMBEDDINGS)(config["kind"], "kind")
+        for place, name in enumerate(names):
+            choice(blocks.names_)(name, f"names.{place}")
+        makes = {BLOCKS[parse_name(name).kind].makes_columns for name in names}
+        if makes != {EMBEDDINGS[kind].takes_columns} or len({cloud_of([name]) for name in names}) > 1:
+            raise FieldError("names", f"are blocks that do not go together, or not with {kind!r}")
+        columns = sum(blocks.columns(name) for name in names)
+        basis = held.take("basis", (columns, None)) if "basis" in held else None
+        if basis is not None and True in makes:
+            raise FieldError("basis", "is for points in space, not for names")
+        columns = columns if basis is None else basis.shape[1]
+        with within("embedding"):
+            embedding = restore(kind, config.get("options", {}), held.part("embedding.").rest(), columns)
+        weights = held.take("column_weights", (columns,), least=0.0) if "column_weights" in held else None
+        with within("projection"):
+            projection = Projection.from_arrays(held.part("projection.").rest(), embedding.width(columns))
+        held.done()
+        if True in makes and (blocks.n_columns is None) != hasattr(embedding, "vocabulary"):
+            raise FieldError("embedding.vocabulary", "is for names of trees, and must be there for them")
+        found = cls(title, names, basis, kind, embedding, config["weight"], projection, weights)
+        found.columns = columns
+        return found
+
+    @property
+    def width(self) -> int | None:
+        """Coordinates that it has in the distance, of a term from a file; None if unknown."""
+        return self.embedding.width(self.columns) if self.projection is None else self.projection.width
+
+
+def embed_anew(
+    terms: Mapping[str, Term], blocks: Blocks, sizes: Mapping[str, np.ndarray], rng: np.random.Generator, *, whole: bool
+) -> dict[str, Any]:
+    """Vectors of training graphs by the key of the term, with all trees that they have as columns.
+
+    With `whole`, no term is projected onto fewer coordinates.
+    """
+    embedded = {}
+    for key, term in terms.items():
+        if whole:
+            term.projection = None
+        term.see_all(blocks, sizes[term.cloud], rng)
+        embedded[key] = term.embedded(blocks, sizes[term.cloud])
+        if term.projection is not None and sparse.issparse(embedded[key]):
+            term.compact(embedded[key])
+    return embedded
 
 
 def _joined(blocks: Blocks, names: Sequence[str]) -> Any:

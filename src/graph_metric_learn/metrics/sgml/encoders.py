@@ -27,6 +27,7 @@ from .directed import DIRECTED, propagate_directed
 from .masses import softmax_within
 
 ACTIVATIONS = ("relu", "none")
+_REDRAWS = 20
 
 
 class SGCN(nn.Module):
@@ -105,6 +106,17 @@ class SGCN(nn.Module):
         if self.attention is None or self.scale is None:
             return None
         return softmax_within((propagated.double() * (self.attention.double() / self.scale)).sum(1), sizes)
+
+
+def redraw_dead(module: SGCN, prepared: Tensor, rng: np.random.Generator) -> None:
+    """Draws Θ anew, up to 20 times, while it makes nothing but zeros of these nodes [S, q]: such a Θ cannot learn."""
+    bound = math.sqrt(6.0 / sum(module.theta.shape))
+    with torch.no_grad():
+        for _ in range(_REDRAWS):
+            if not len(prepared) or bool(module(prepared).any()):
+                return
+            start = rng.uniform(-bound, bound, size=tuple(module.theta.shape))
+            module.theta.copy_(torch.from_numpy(start.astype(np.float32)))
 
 
 def takes_batch(module: nn.Module) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -16,22 +17,23 @@ from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums
 from ...graphs import Columns, Graphs
 from ...objectives import Objective
-from ...persistence.models import load_model
+from ...persistence.models import opened_model
 from ...transport import Curves, curve_vectors
 from ...transport.curves import resolve
 from ...transport.devices import resolve_device
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
-from .encoders import SGCN, encode, encode_measures
-from .matching import explain_pair
+from .encoders import SGCN, encode, redraw_dead
+from .matching import explain_pairs
 from .options import check_options
-from .reading import HINT, used_of_edges, warn_of_offsets
-from .state import fitted_state, restore_state
+from .reading import HINT, curves_of, used_of_edges, warn_of_offsets, warn_of_zeros
+from .state import checked_params, curve_shape, fitted_state, restore_state
 from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
 from .training import History, train
 from .training.batch_distances import CurveRule
 
+_SOME = 200  # graphs by which it is seen whether the encoder makes nothing but zeros
 _LARGE_BATCH = 64  # from which device="auto" takes the GPU: the measured crossover
 
 
@@ -271,8 +273,9 @@ class SGML(BaseGraphMetric):
                 depth=self.depth, propagation=self.propagation, activation=self.activation, seed=rng,
                 learned_masses=self.masses == "learned",
             )  # fmt: skip
-            if self.masses == "learned":
-                self.module_.set_scale(self.module_.prepare(self.node_features(given)))
+            prepared = self.module_.prepare(self.node_features(given if self.masses == "learned" else given[:_SOME]))
+            self.module_.set_scale(prepared)
+            redraw_dead(self.module_, prepared, rng)
         else:
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
@@ -289,7 +292,7 @@ class SGML(BaseGraphMetric):
             restart=self.restart_optimizer, batching=self.batching, rng=rng, n_cells=self.n_cells,
             progress=self.progress, history=self.history_,
         )  # fmt: skip
-        self.module_.eval()
+        warn_of_zeros(self.module_.eval(), self.node_features(given[:_SOME]))
         return self
 
     # --- reading graphs ------------------------------------------------------------------------------------------
@@ -321,10 +324,8 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        ready = self.node_features(self.read(graphs))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, ready)
-            return self.rule_.curves(points, ready.sizes, masses, numpy=True)
+        parts = list(self.by_chunks(curves_of, graphs))
+        return parts[0] if len(parts) == 1 else Curves.concatenate(parts)
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is never more than the distance of the graphs."""
@@ -332,12 +333,11 @@ class SGML(BaseGraphMetric):
 
     def explain(self, graph: Any, other: Any) -> Explanation:
         """Which nodes of two graphs are matched, and each node's share of their distance."""
+        return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
+
+    def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        both = self.node_features(self.read([graph, other]))
-        with torch.no_grad():
-            points, masses = encode_measures(self.module_, both)
-        weights = None if masses is None else masses.cpu().numpy()
-        return explain_pair(points.cpu().numpy(), both, self.rule_, weights)
+        return explain_pairs(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -356,8 +356,8 @@ class SGML(BaseGraphMetric):
 
         encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
         """
-        _, config, tensors = load_model(path, cls.__name__)
-        return cls.from_state(config, tensors, encoder=encoder)
+        with opened_model(path, cls.__name__) as (_, config, tensors):
+            return cls.from_state(config, tensors, encoder=encoder)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""
@@ -369,7 +369,7 @@ class SGML(BaseGraphMetric):
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
         """The metric that `state` came from."""
-        params = dict(config["params"])
+        params = checked_params(config)
         if (params["encoder"] is None) != (encoder is None):
             made = params["encoder"] or "the built-in SGCN"
             raise ValueError(f"this metric was made with {made}: load it with that encoder" + (
@@ -379,6 +379,9 @@ class SGML(BaseGraphMetric):
         metric = cls(**params)
         restore_state(metric, config, tensors)
         return metric
+
+    def embedded_shape(self) -> tuple[int | None, ...]:
+        return curve_shape(self)
 
     @property
     def classes_(self) -> np.ndarray:

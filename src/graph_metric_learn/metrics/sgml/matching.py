@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import torch
 
 from ...graphs import Graphs
 from ...transport import pw_distance, sw_distance
 from ..explanation import Explanation
+from .encoders import encode_measures
 from .training.batch_distances import CurveRule
+
+
+def explain_pairs(module: Any, given: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
+    """Distances of pairs of graphs, by their numbers, encoded by a module."""
+    for pair in pairs:
+        both = given[list(pair)]
+        with torch.no_grad():
+            points, masses = encode_measures(module, both)
+        yield explain_pair(points.cpu().numpy(), both, rule, None if masses is None else masses.cpu().numpy())
 
 
 def explain_pair(points: np.ndarray, graphs: Graphs, rule: CurveRule, masses: np.ndarray | None = None) -> Explanation:

@@ -17,6 +17,7 @@ from .masses import MASSES
 if TYPE_CHECKING:
     from .estimator import SGML
 
+MAX_DEPTH = 1000  # hops
 _LEAST = {"depth": 0, "n_components": 1, "n_epochs": 0, "batch_size": 2, "n_cells": 1}
 
 
@@ -24,6 +25,8 @@ def check_options(metric: SGML) -> None:
     """A `ValueError` that names the first option of a metric that cannot be used."""
     for name, least in _LEAST.items():
         whole_number(name, getattr(metric, name), least)
+    if metric.depth > MAX_DEPTH:
+        raise ValueError(f"depth must be at most {MAX_DEPTH}, got {metric.depth}")
     if not (np.isfinite(metric.learning_rate) and metric.learning_rate > 0):
         raise ValueError(f"learning_rate must be positive, got {metric.learning_rate!r}")
     one_of("distance", metric.distance, DISTANCES)

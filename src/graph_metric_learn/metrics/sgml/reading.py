@@ -6,9 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
+from ...graphs import Graphs
+from ...transport import Curves
+from ...transport.embedded import LARGEST, first_bad_row
 from .directed import DIRECTED
-from .encoders import takes_batch
+from .encoders import SGCN, encode, encode_measures, takes_batch
 
 HINT = "edge_sums=True uses what edges carry"
 _LOST = 0.01  # share of a column's deviation that rounding to float32 may take before it is said
@@ -22,6 +27,38 @@ def used_of_edges(metric: Any) -> set[str]:
     if metric.encoder is not None:
         return set() if takes_batch(metric.encoder) else everything
     return {"edge weights", "edge directions"} if metric.propagation in DIRECTED else {"edge weights"}
+
+
+def in_range(points: Tensor, sizes: np.ndarray) -> Tensor:
+    """Encoded nodes [S, p] of graphs of these sizes [G], if they are numbers that can be squared."""
+    bad = first_bad_row(points)
+    if bad is not None:
+        raise ValueError(
+            f"the nodes of graph {int(np.searchsorted(np.cumsum(sizes), bad, side='right'))} are encoded as numbers "
+            f"that are NaN, infinite or beyond {LARGEST[points.dtype]:g}: what it carries is too large"
+        )
+    return points
+
+
+def curves_of(metric: Any, given: Graphs) -> Curves:
+    """Graphs that were read, as curves of a fitted metric."""
+    ready = metric.node_features(given)
+    with torch.no_grad():
+        points, masses = encode_measures(metric.module_, ready)
+        return metric.rule_.curves(in_range(points, ready.sizes), ready.sizes, masses, numpy=True)
+
+
+def warn_of_zeros(module: nn.Module, graphs: Graphs) -> None:
+    """One `UserWarning` if an encoder makes zeros of all nodes: all distances are then 0."""
+    with torch.no_grad():
+        dead = isinstance(module, SGCN) and not bool(encode(module, graphs).any())
+    if dead:
+        warnings.warn(
+            "all encoded features are 0 after training, and with them all distances: try another random_state, a "
+            'smaller learning_rate, features="attributes" (which centres them) or activation="none"',
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def warn_of_offsets(x: np.ndarray) -> None:

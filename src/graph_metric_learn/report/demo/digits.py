@@ -16,10 +16,11 @@ MIN_GRAPHS = 100  # for ten digits, in both parts
 
 
 class Part(NamedTuple):
-    """Graphs and their digits [N]."""
+    """Graphs, their digits [N], and the images that they come from [N, 64]."""
 
     graphs: list[Data]
     y: np.ndarray
+    images: np.ndarray
 
 
 def split_digits(max_graphs: int | None = None, seed: int = 0) -> tuple[Part, Part]:
@@ -28,16 +29,18 @@ def split_digits(max_graphs: int | None = None, seed: int = 0) -> tuple[Part, Pa
     A node's attribute `x` [n, 1] is its intensity. Its two labels `node_labels` [n, 2] are its row and its column, 0 to
     7: as one-hot features, they leave it to the metric how much each row and each column counts.
     """
+    from sklearn.datasets import load_digits as load_images
     from sklearn.model_selection import train_test_split
 
     digits = load_digits()
+    images = load_images().data
     chosen = np.arange(len(digits.y))
     if max_graphs is not None and max_graphs < len(chosen):
         if max_graphs < MIN_GRAPHS:
             raise ValueError(f"max_graphs={max_graphs}: ten digits need at least {MIN_GRAPHS} graphs")
         chosen, _ = train_test_split(chosen, train_size=max_graphs, stratify=digits.y, random_state=seed)
     parts = train_test_split(chosen, test_size=TEST_SHARE, stratify=digits.y[chosen], random_state=seed)
-    train, test = (Part([_with_labels(digits.graphs[i]) for i in part], digits.y[part]) for part in parts)
+    train, test = (Part([_with_labels(digits.graphs[i]) for i in part], digits.y[part], images[part]) for part in parts)
     return train, test
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..._core.compiled import FAST_MATH, parallel, prange
+from ..._core.compiled import FAST_MATH, njit, parallel, prange
 
 
-@njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
+@njit(fastmath=FAST_MATH, error_model="numpy")
 def _average(values, start, m, n, sums, out):
     """Means of a curve of m equal steps on n equal cells, into out [n * D]; values [S, D], sums [D] is scratch."""
     width = values.shape[1]

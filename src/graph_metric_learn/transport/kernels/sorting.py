@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..._core.compiled import parallel, prange
+from ..._core.compiled import njit, parallel, prange
 
 
-@njit(cache=True)
+@njit
 def stable_sort(keys, index, keys2, index2):
     """Sorts `keys` [n] and moves `index` [n] along; equal keys keep their order. keys2 and index2 [n] are scratch.
 
@@ -42,7 +41,7 @@ def stable_sort(keys, index, keys2, index2):
         run *= 2
 
 
-@njit(cache=True)
+@njit
 def sort_cloud(points, projections, lo, hi, canonical, order):
     """Order of the points lo … hi-1 along every direction, into the rows lo … hi-1 of `order` [S, M].
 

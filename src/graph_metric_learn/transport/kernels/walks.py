@@ -6,13 +6,12 @@ Kernels that walk several curves take them direction by direction: values [M, S,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..._core.compiled import FAST_MATH, parallel, prange
+from ..._core.compiled import FAST_MATH, njit, parallel, prange
 from .sorting import sort_cloud
 
 
-@njit(cache=True, fastmath=FAST_MATH, error_model="numpy", inline="always")
+@njit(fastmath=FAST_MATH, error_model="numpy", inline="always")
 def _step_cost(values, i, values2, j, half):
     """|u − v|^order between step i of one curve and step j of another; half = order / 2."""
     difference = values[i, 0] - values2[j, 0]
@@ -23,7 +22,7 @@ def _step_cost(values, i, values2, j, half):
     return total if half == 1.0 else total**half
 
 
-@njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
+@njit(fastmath=FAST_MATH, error_model="numpy")
 def walk(values, values2, half):
     """∫ |u − v|^order of two curves of equal steps along one direction [n, c], [m, c]; half = order / 2."""
     n, m = len(values), len(values2)
@@ -43,7 +42,7 @@ def walk(values, values2, half):
     return total / (float(n) * m)
 
 
-@njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
+@njit(fastmath=FAST_MATH, error_model="numpy")
 def walk_weighted(values, ends, values2, ends2, half):
     """As `walk`, for steps of any length that end at the times ends [n], ends2 [m]."""
     n, m = len(values), len(values2)
@@ -59,7 +58,7 @@ def walk_weighted(values, ends, values2, ends2, half):
     return total
 
 
-@njit(cache=True)
+@njit
 def _curve_values(points, projections, canonical, whole):
     """Values [M, n, c] of the curve of one cloud: the points in each order, or (not whole) their projections."""
     n, directions = projections.shape
@@ -74,7 +73,7 @@ def _curve_values(points, projections, canonical, whole):
     return values
 
 
-@njit(cache=True)
+@njit
 def small_pair(x, along_x, y, along_y, canonical, whole, half):
     """Costs of one pair of small clouds with uniform masses, per direction [M]: sorting and walking in one call.
 
@@ -97,7 +96,7 @@ def walk_one(values, ends, values2, ends2, uniform, half, out):
             out[k] = walk_weighted(values[k], ends[k], values2[k], ends2[k], half)
 
 
-@njit(cache=True, fastmath=FAST_MATH, error_model="numpy", inline="always")
+@njit(fastmath=FAST_MATH, error_model="numpy", inline="always")
 def _square(values, ends, s, e, values2, ends2, s2, e2, uniform):
     """Squared distance of two curves, the rows s … e-1 of one side and s2 … e2-1 of the other."""
     total = 0.0
@@ -144,7 +143,7 @@ def walk_block(values, ends, starts, values2, ends2, starts2, rows, same, unifor
                 out[j, i] = out[i, j]
 
 
-@njit(cache=True)
+@njit
 def plan_entries(ends, ends2):
     """The monotone plan of two walks whose steps end at ends [n] and ends2 [m]: steps i, steps j, and the mass.
 

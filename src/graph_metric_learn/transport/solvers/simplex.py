@@ -11,12 +11,13 @@ no flow of a tree is ever 0: each pivot makes progress, and none can be undone.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..._core.compiled import njit
 
 BLOCK = 2.0  # entries searched before a pivot, in units of the square root of their number
 
 
-@njit(cache=True)
+@njit
 def start_tree(cost, parent, flow):
     """A feasible tree, into parent [n + m] and flow [n + m]: each row fills the cheapest columns that have room left.
 
@@ -50,13 +51,13 @@ def start_tree(cost, parent, flow):
             open_columns -= 1
 
 
-@njit(cache=True)
+@njit
 def perturbation(n, m):
     """The factor of all masses: more than twice the sum of all perturbations."""
     return 4 * (n + m)
 
 
-@njit(cache=True)
+@njit
 def _attach(v, parent, child, after, before):
     """Node v becomes the first child of its parent."""
     p = parent[v]
@@ -66,7 +67,7 @@ def _attach(v, parent, child, after, before):
     child[p] = v
 
 
-@njit(cache=True)
+@njit
 def _detach(v, parent, child, after, before):
     """Node v is removed from the children of its parent."""
     if before[v] >= 0:
@@ -77,7 +78,7 @@ def _detach(v, parent, child, after, before):
         before[after[v]] = before[v]
 
 
-@njit(cache=True)
+@njit
 def _update_subtree(start, cost, parent, child, after, depth, potential, stack):
     """Depths and potentials of a node and all its descendants: the reduced cost of every edge of the tree is 0."""
     n = cost.shape[0]
@@ -98,7 +99,7 @@ def _update_subtree(start, cost, parent, child, after, depth, potential, stack):
             w = after[w]
 
 
-@njit(cache=True)
+@njit
 def solve(cost, parent, flow, max_pivots):
     """Pivots until the tree is optimal for costs [n, m]; returns their number, −1 if max_pivots were too few."""
     n, m = cost.shape
@@ -168,7 +169,7 @@ def solve(cost, parent, flow, max_pivots):
         _update_subtree(moved, cost, parent, child, after, depth, potential, stack)
 
 
-@njit(cache=True)
+@njit
 def plan_of(parent, flow, plan):
     """The plan [n, m] of a tree, for masses 1/n and 1/m."""
     n, m = plan.shape

@@ -14,14 +14,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ...._core.compiled import FAST_MATH
+from ...._core.compiled import FAST_MATH, njit
 from ....transport.kernels.sorting import sort_cloud
 from ....transport.kernels.walks import walk
 from ..losses import NCA, NCCML, NCCML_PAPER
 
-_OPTIONS = {"cache": True, "fastmath": FAST_MATH, "error_model": "numpy", "nogil": True}
+_OPTIONS = {"fastmath": FAST_MATH, "error_model": "numpy", "nogil": True}
 
 
 class TrainingSet(NamedTuple):

@@ -1,0 +1,95 @@
+"""One way to do many independent pieces of work: here, in processes, or on a cluster, as joblib is told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+
+def in_parallel(function: Callable[..., Any], tasks: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+    """function(shared, task) for each task, in the order of the tasks.
+
+    Tasks are drawn as they are needed, a few ahead. Without more ado they are done one after the other, here; inside
+    ``joblib.parallel_config("loky", n_jobs=2)`` or ``joblib.parallel_config("dask")`` by processes or a cluster.
+
+    Parameters
+    ----------
+    function : function of a module
+    tasks : iterable
+    shared : object
+        What all tasks need; it goes to each worker once.
+
+    Examples
+    --------
+    >>> list(in_parallel(pow, [1, 2, 3], 2))
+    [2, 4, 8]
+    """
+    from joblib import Parallel, delayed
+
+    if not is_parallel():
+        for task in tasks:
+            yield function(shared, task)
+        return
+    package = Package(shared)
+    yield from Parallel(return_as="generator", pre_dispatch="2*n_jobs")(
+        delayed(_unpacked)(function, package, task) for task in tasks
+    )
+
+
+def is_parallel() -> bool:
+    """Whether joblib was told to use several workers, or others than this process."""
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    if type(backend).__name__ == "DaskDistributedBackend":
+        return True
+    return n_jobs not in (None, 1) and effective_n_jobs(n_jobs) > 1
+
+
+def n_workers() -> int:
+    """How many workers joblib was told to use; 1 without."""
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    return max(1, effective_n_jobs(get_active_backend()[1])) if is_parallel() else 1
+
+
+class Package:
+    """Something that is sent to workers once; schedulers go by its size."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    def __sizeof__(self) -> int:
+        return size_of(self.content)
+
+
+def size_of(content: Any) -> int:
+    """About how many bytes an object takes, arrays inside it included.
+
+    >>> size_of({"a": np.zeros(1000)}) > 8000
+    True
+    """
+    seen: set[int] = set()
+
+    def add(one: Any) -> int:
+        if id(one) in seen:
+            return 0
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            return one.nbytes
+        if isinstance(one, dict):
+            return sum(map(add, one.values()))
+        if isinstance(one, (list, tuple)):
+            return sum(map(add, one))
+        return sys.getsizeof(one) + add(getattr(one, "__dict__", {}))
+
+    return add(content)
+
+
+def _unpacked(function: Callable[..., Any], package: Package, task: Any) -> Any:
+    return function(package.content, task)

@@ -1,0 +1,63 @@
+"""`explain`: why two graphs are near or far by a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from .outputs import check_new, overwrite_option
+from .sources import SOURCE, read_source, source_options
+
+_N_NODES = 5  # of each graph that are listed
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("one", metavar="A", help="name of a graph, as `predict` lists it, or its number in the source")
+    parser.add_argument("other", metavar="B", help="the other graph")
+    parser.add_argument("--picture", type=Path, help="also draw it, to a .png, .svg or .pdf")
+    parser.add_argument(
+        "--format", choices=["table", "json"], default="table",
+        help="table: a few lines; json: one JSON object with all shares (%(default)s)",
+    )  # fmt: skip
+    overwrite_option(parser, "an earlier picture")
+    source_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from ..neighbors import load
+
+    if options.picture:
+        check_new(options.picture, options.overwrite)
+    model = load(options.model)
+    metric = getattr(model, "metric_", model)
+    names, graphs, _ = read_source(options, options.source)
+    one, other = (_place(names, wanted, options.source) for wanted in (options.one, options.other))
+    why = metric.explain(graphs[one], graphs[other])
+    if options.format == "json":
+        print(json.dumps({**why.as_dict(), "graphs": [names[one], names[other]]}, ensure_ascii=False))
+    else:
+        print(f"{names[one]} and {names[other]}: distance {why.distance:.4g}")
+        for name, share in (why.term_share or {}).items():
+            print(f"{100 * share:6.1f} %  {name}")
+        for name, nodes, shares in zip(
+            (names[one], names[other]), why.node_names, (why.source_share, why.target_share), strict=True
+        ):
+            heaviest = shares.argsort()[::-1][:_N_NODES]
+            print(f"{name}: " + ", ".join(f"{nodes[i]} {100 * shares[i]:.1f} %" for i in heaviest))
+    if options.picture:
+        options.picture.parent.mkdir(parents=True, exist_ok=True)
+        why.plot().figure.savefig(options.picture, dpi=150)
+
+
+def _place(names: list[str], wanted: str, source: str) -> int:
+    """The graph of this name, or else of this number."""
+    if names.count(wanted) > 1:
+        raise ValueError(f"{source} has {names.count(wanted)} graphs called {wanted!r}: give its number instead")
+    if wanted in names:
+        return names.index(wanted)
+    if wanted.isdigit() and int(wanted) < len(names):
+        return int(wanted)
+    raise ValueError(f"{source} has no graph {wanted!r}: it has {len(names)} graphs, the first is {names[0]!r}")

@@ -1,0 +1,152 @@
+"""Graphs one after the other: read in chunks, sampled, or without those that cannot be read."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sized
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from .collection import Graphs
+from .convert import as_graphs, iterate
+
+CHUNK = 1000  # graphs that are read and embedded at once
+
+
+def is_stream(graphs: Any) -> bool:
+    """Whether graphs come one after the other, nobody knows how many: generators, `DataLoader`, iterable datasets.
+
+    >>> is_stream(iter([])), is_stream([])
+    (True, False)
+    """
+    if isinstance(graphs, Graphs) or hasattr(graphs, "graphs"):
+        return False
+    loads = hasattr(graphs, "batch_size") and hasattr(graphs, "dataset")  # its length counts batches
+    return loads or (isinstance(graphs, Iterable) and not isinstance(graphs, Sized))
+
+
+def read_chunks(graphs: Any, read: Callable[[Any], Graphs] = as_graphs, size: int = CHUNK) -> Iterator[Graphs]:
+    """Graphs of any supported kind, at most `size` at once; a bad one is named by its number among all.
+
+    Parameters
+    ----------
+    graphs : Graphs, list of graphs, or any iterable of graphs or batches
+    read : function
+        Makes one collection of a list of graphs.
+    size : int
+    """
+    if isinstance(graphs, Graphs):
+        given = read(graphs)
+        for start in range(0, len(given), size):
+            yield given[start : start + size] if len(given) > size else given
+        return
+    each, start = iterate(graphs), 0
+    while some := list(islice(each, size)):
+        try:
+            chunk = read(some)
+        except ValueError as error:
+            raise _renumbered(error, some, read, start) from None
+        yield chunk
+        start += len(some)
+    if start == 0:
+        read([])  # says what is wrong with no graphs
+
+
+def reservoir(parts: Iterable[Any], count: int, seed: int | None) -> tuple[list[Any], list[int]]:
+    """At most `count` of the things that come along, each as likely as any other, in their order; and their numbers.
+
+    Examples
+    --------
+    >>> reservoir("abcdef", 3, seed=0)
+    (['a', 'b', 'e'], [0, 1, 4])
+    """
+    rng = np.random.default_rng(seed)
+    kept: list[tuple[int, Any]] = []
+    for number, one in enumerate(parts):
+        if number < count:
+            kept.append((number, one))
+        elif (place := int(rng.integers(number + 1))) < count:
+            kept[place] = (number, one)
+    kept.sort(key=lambda entry: entry[0])
+    return [one for _, one in kept], [number for number, _ in kept]
+
+
+def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tuple[Any, Any, Any, np.ndarray | None]:
+    """At most `most` of the graphs, drawn at random, in their order, with their targets, groups and numbers.
+
+    Numbers are None where all graphs were taken.
+
+    Graphs that come one after the other are looked at once, and forgotten unless drawn; y and groups may be iterables
+    of as many entries.
+    """
+    if not is_stream(graphs):
+        count = len(graphs) if isinstance(graphs, Sized) else 0
+        if count <= most:
+            return graphs, y, groups, None
+        chosen = np.sort(np.random.default_rng(seed).permutation(count)[:most])
+        given = getattr(graphs, "graphs", graphs)
+        if y is None and getattr(graphs, "y", None) is not None and not isinstance(graphs, Graphs):
+            y = graphs.y
+        part = given[chosen] if isinstance(given, Graphs) else [given[i] for i in chosen]
+        return part, _chosen(y, chosen, count, "targets"), _chosen(groups, chosen, count, "groups"), chosen
+    columns = [iterate(graphs), *(iter(one) for one in (y, groups) if one is not None)]
+    kept, numbers = reservoir(zip(*columns, strict=True), most, seed)
+    parts = [list(part) for part in zip(*kept, strict=True)] or [[]]
+    rest = iter(parts[1:])
+    targets, together = (None if one is None else next(rest) for one in (y, groups))
+    return parts[0], targets, together, np.array(numbers)
+
+
+def _chosen(values: Any, which: np.ndarray, count: int, what: str) -> Any:
+    if values is None:
+        return None
+    if len(values) != count:
+        raise ValueError(f"{len(values)} {what} for {count} graphs")
+    return [values[i] for i in which] if isinstance(values, (list, tuple)) else np.asarray(values)[which]
+
+
+def skip_bad(graphs: Any, **options: Any) -> Iterator[Any]:
+    """The graphs that can be read, one after the other; others are left out, each with a warning that says why.
+
+    Parameters
+    ----------
+    graphs : list or iterable of graphs
+    **options
+        Of :func:`as_graphs`.
+
+    Examples
+    --------
+    >>> import networkx as nx, warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     found = list(skip_bad([nx.path_graph(3), nx.Graph(), nx.path_graph(2)]))
+    >>> len(found), str(said[0].message)
+    (2, 'left out: graph 1 has no nodes: drop it or give it one')
+    """
+    for number, graph in enumerate(iterate(graphs)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                as_graphs([graph], **options)
+        except ValueError as error:
+            warnings.warn(f"left out: {_with_number(str(error), number)}", stacklevel=2)
+        else:
+            yield graph
+
+
+def _renumbered(error: ValueError, some: list[Any], read: Callable[[Any], Graphs], start: int) -> ValueError:
+    """The error of a chunk that starts with graph number `start`, with the number of the bad graph among all."""
+    if start == 0:
+        return error
+    for i, graph in enumerate(some):
+        try:
+            read([graph])
+        except ValueError as own:
+            return ValueError(_with_number(str(own), start + i))
+    return ValueError(f"in graphs {start} to {start + len(some) - 1}, counted from {start}: {error}")
+
+
+def _with_number(message: str, number: int) -> str:
+    return re.sub(r"\bgraph 0\b", f"graph {number}", message)

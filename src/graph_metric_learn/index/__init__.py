@@ -1,0 +1,5 @@
+"""An index of many graphs: nearest neighbours by a fitted metric, in memory or on disk."""
+
+from .graph_index import GraphIndex
+
+__all__ = ["GraphIndex"]

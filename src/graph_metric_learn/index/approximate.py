@@ -1,0 +1,156 @@
+"""Approximate search through usearch or FAISS: a graph of near neighbours, and the recall that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._core.registry import Registry
+from .search import nearest
+from .segment import Segment
+
+_SAMPLE = 200  # rows whose neighbours are looked for, to measure the recall
+_SAMPLE_K = 10
+_MORE = 1.1  # growth after which the recall is measured again
+_LINKS = 32  # neighbours that each row is linked to
+_EFFORT = 128  # candidates that are followed
+
+
+class Engine(Protocol):
+    """An approximate index of vectors that only grows."""
+
+    def add(self, first: int, vectors: np.ndarray) -> None:
+        """Adds vectors [n, d] as rows first, first + 1, …"""
+
+    def search(self, queries: np.ndarray, k: int) -> np.ndarray:
+        """Rows [Q, k] that are likely the nearest; -1 where fewer were found."""
+
+
+ENGINES: Registry[type] = Registry("approximate engine")  # in the order in which they are tried
+
+
+@ENGINES.register("usearch")
+class UsearchEngine:
+    """HNSW of usearch."""
+
+    def __init__(self, width: int) -> None:
+        from usearch.index import Index
+
+        self._index = Index(
+            ndim=width, metric="l2sq", dtype="f32", connectivity=_LINKS, expansion_add=_EFFORT, expansion_search=_EFFORT
+        )
+
+    def add(self, first: int, vectors: np.ndarray) -> None:
+        self._index.add(np.arange(first, first + len(vectors), dtype=np.uint64), vectors)
+
+    def search(self, queries: np.ndarray, k: int) -> np.ndarray:
+        found = self._index.search(queries, k)
+        keys = np.asarray(found.keys).reshape(len(queries), -1).astype(np.int64)
+        if len(queries) > 1:
+            counts = np.asarray(found.counts)
+            keys[np.arange(keys.shape[1])[None, :] >= counts[:, None]] = -1
+        return keys
+
+
+@ENGINES.register("faiss")
+class FaissEngine:
+    """HNSW of FAISS."""
+
+    def __init__(self, width: int) -> None:
+        import faiss
+
+        self._index = faiss.IndexHNSWFlat(width, _LINKS)
+        self._index.hnsw.efConstruction = _EFFORT
+        self._index.hnsw.efSearch = _EFFORT
+
+    def add(self, first: int, vectors: np.ndarray) -> None:
+        self._index.add(np.ascontiguousarray(vectors))
+
+    def search(self, queries: np.ndarray, k: int) -> np.ndarray:
+        return self._index.search(np.ascontiguousarray(queries), k)[1]
+
+
+def new_engine(width: int) -> Engine:
+    """The first engine that is installed."""
+    for name, engine in ENGINES.items():
+        if find_spec(name) is not None:
+            return engine(width)
+    raise ValueError("approximate=True needs usearch or faiss-cpu: pip install graph-metric-learn[index]")
+
+
+class Approximate:
+    """An approximate index of the rows of an exact one, which grows with it.
+
+    Attributes
+    ----------
+    recall_ : float
+        Share of the 10 nearest rows that were found, measured on 200 rows of the index, each searched with its vector.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._engine = new_engine(width)
+        self._rows = 0
+        self._measured = 0
+        self.recall_ = 1.0
+
+    def follow(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
+        """Adds the rows that are new, and measures the recall when there are 10 % more."""
+        first = 0
+        for segment in segments:
+            new = segment.arrays["vectors"][max(self._rows - first, 0) :]
+            if len(new):
+                self._engine.add(first + len(segment) - len(new), new)
+            first += len(segment)
+            self._rows = max(self._rows, first)
+        if self._rows > _MORE * self._measured:
+            self._measure(segments, coordinates_of)
+            self._measured = self._rows
+
+    def _measure(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
+        alive = np.concatenate(
+            [~s.dead if len(s.dead) else np.ones(len(s), np.bool_) for s in segments]
+        )  # fmt: skip
+        rows = np.flatnonzero(alive)
+        chosen = np.random.default_rng(0).permutation(rows)[:_SAMPLE]
+        queries = vectors_at(segments, np.sort(chosen))
+        k = min(_SAMPLE_K, len(rows))
+        exact, _ = nearest(segments, coordinates_of(queries), queries, k)
+        found, _ = self.search(segments, queries, k)
+        self.recall_ = float((found <= exact[:, -1:]).mean())
+
+    def search(self, segments: Sequence[Segment], queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and row numbers [Q, k] of rows that are likely the nearest; the distances are exact."""
+        distances, rows = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1, np.int64)
+        removed = sum(int(segment.dead.sum()) for segment in segments)
+        dead = np.concatenate([s.dead if len(s.dead) else np.zeros(len(s), np.bool_) for s in segments])
+        wanted = min(2 * k + 16, self._rows)
+        found = self._engine.search(queries, wanted)
+        for q in range(len(queries)):
+            some = self._alive(found[q], dead)
+            if len(some) < k and removed:  # most of what was found was removed
+                some = self._alive(self._engine.search(queries[q : q + 1], min(wanted + removed, self._rows))[0], dead)
+            if len(some) < k:
+                some = np.flatnonzero(~dead)  # a graph that does not lead everywhere: all rows
+            steps = vectors_at(segments, some).astype(np.float64) - queries[q]
+            exact = np.sqrt((steps * steps).sum(1))
+            order = np.argsort(exact, kind="stable")[:k]
+            distances[q], rows[q] = exact[order], some[order]
+        return distances, rows
+
+    @staticmethod
+    def _alive(rows: np.ndarray, dead: np.ndarray) -> np.ndarray:
+        rows = np.unique(rows[(rows >= 0) & (rows < len(dead))])
+        return rows[~dead[rows]]
+
+
+def vectors_at(segments: Sequence[Segment], rows: np.ndarray) -> np.ndarray:
+    """The vectors of these rows, ascending [n, d]."""
+    parts, first = [], 0
+    for segment in segments:
+        own = rows[(rows >= first) & (rows < first + len(segment))] - first
+        parts.append(segment.arrays["vectors"][own])
+        first += len(segment)
+    return np.concatenate(parts)

@@ -1,0 +1,370 @@
+"""GraphIndex: many graphs by id, their nearest neighbours by a fitted metric, in memory or on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from .._core.parallel import n_workers
+from .._core.validation import whole_number
+from ..graphs import Graphs
+from ..graphs.stream import is_stream, read_chunks
+from ..metrics.base import METRICS, BaseGraphMetric
+from ..persistence.models import load_model
+from ..transport import Curves, curve_vectors
+from .curves import curve_arrays, curves_within, nearest_curves
+from .folder import IndexFolder, State, create
+from .ids import checked_id, checked_ids
+from .metadata import checked_metadata
+from .search import nearest, within_radius
+from .store import Store, ids_at, known_rows, notes_at, rows_of
+
+_CHUNK = 4000  # graphs of a stream that are embedded, by several workers if there are, and added at a time
+_CELLS = 16  # of the vectors of curves, where the metric does not say
+
+
+class GraphIndex:
+    """Graphs by id, and which of them are nearest to others.
+
+    Search is exact: distances are those of `metric.pairwise_distances`, in float64. An index that was loaded from
+    a folder is mapped into memory, and every change is on disk when the call returns: killed at any moment, it opens as
+    it was before the change or after it. One process may change it while others search it.
+
+    Parameters
+    ----------
+    metric : BaseGraphMetric
+        A fitted metric. Those that compare curves (`SGML`) are searched by vectors that bound the distance from below,
+        and then exactly.
+
+    Attributes
+    ----------
+    metric : BaseGraphMetric
+    recall_ : float or None
+        Of approximate search: the share of the 10 nearest that it finds, as measured on 200 graphs of the index.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import graph_metric_learn as gml
+    >>> rings, stars = [nx.cycle_graph(n) for n in range(4, 24)], [nx.star_graph(n) for n in range(4, 24)]
+    >>> metric = gml.GraphMetric(random_state=0).fit(rings + stars, ["ring"] * 20 + ["star"] * 20)
+    >>> index = gml.GraphIndex(metric)
+    >>> index.add(rings + stars, ids=[f"{kind} {n}" for kind in ("ring", "star") for n in range(4, 24)])
+    GraphIndex of 40 graphs
+    >>> distances, ids = index.search([nx.star_graph(9)], k=1)
+    >>> ids[0, 0], float(distances[0, 0])
+    ('star 9', 0.0)
+    >>> index.remove(["star 9"])
+    >>> "star 9" in index, len(index)
+    (False, 39)
+    """
+
+    def __init__(self, metric: BaseGraphMetric) -> None:
+        self._store = Store()
+        self.metric = _checked_metric(metric)
+        self.recall_: float | None = None
+
+    # --- what is in it -----------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __contains__(self, id: Any) -> bool:
+        return bool(rows_of(self._store.state, [checked_id(id)])[0] >= 0)
+
+    def __repr__(self) -> str:
+        return f"GraphIndex of {len(self)} graphs"
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of all graphs, in the order of adding; int64 if all are whole numbers, else objects."""
+        state = self._store.state
+        found = [
+            segment.ids.at(np.flatnonzero(~segment.dead) if len(segment.dead) else np.arange(len(segment)))
+            for segment in state.segments
+        ]
+        return _id_array(state, [value for part in found for value in part], (len(state),))
+
+    def metadata(self, ids: Any) -> list[Any]:
+        """What was given as metadata for these ids; None where nothing was."""
+        state = self._store.state
+        return notes_at(state, known_rows(state, _as_ids(ids)))
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def add(self, graphs: Any, ids: Any = None, metadata: Any = None) -> GraphIndex:
+        """Adds graphs.
+
+        Parameters
+        ----------
+        graphs : list of graphs, or any iterable of graphs or batches
+            See :func:`as_graphs`. A list is added as a whole or not at all; a generator or `DataLoader` is read 4000
+            graphs at a time, each chunk a change of its own.
+        ids : sequence, optional
+            One id per graph: whole numbers and strings; in memory any hashable object. By default the names of the
+            graphs if all have one and they differ, else running numbers. An id that is in the index already is an
+            error, see `update`.
+        metadata : sequence or dict of columns, optional
+            What is to be returned with each graph: class, name, number, or a dictionary of such; anything JSON holds.
+        """
+        if not is_stream(graphs):
+            self._add(graphs, ids, metadata)
+            return self
+        ids = None if ids is None else iter(ids)
+        metadata = None if metadata is None else iter(_rows_of_columns(metadata))
+        for chunk in read_chunks(graphs, self.metric.read, _CHUNK * n_workers()):
+            own = None if ids is None else list(islice(ids, len(chunk)))
+            notes = None if metadata is None else list(islice(metadata, len(chunk)))
+            self._add(chunk, own, notes)
+        return self
+
+    def _add(self, graphs: Any, ids: Any, metadata: Any) -> None:
+        given = self.metric.read(graphs)
+        notes = checked_metadata(metadata, len(given))
+        if ids is None:
+            names = given.names
+            ids = names.tolist() if names is not None and len(set(names)) == len(names) else None
+        else:
+            ids = checked_ids(ids, len(given))
+        vectors, curves = self._embedded(given)
+        self._store.add(vectors, ids, notes, None if curves is None else curve_arrays(curves))
+
+    def update(self, graphs: Any, ids: Any, metadata: Any = None) -> GraphIndex:
+        """Puts other graphs in place of those with these ids; metadata=None keeps what is known."""
+        given = self.metric.read(graphs)
+        notes = checked_metadata(metadata, len(given))
+        ids = checked_ids(ids, len(given))
+        known_rows(self._store.state, ids)
+        vectors, curves = self._embedded(given)
+        self._store.update(vectors, ids, notes, None if curves is None else curve_arrays(curves))
+        return self
+
+    def remove(self, ids: Any) -> None:
+        """Removes the graphs with these ids, which must be there."""
+        self._store.remove(_as_ids(ids))
+
+    def compact(self) -> None:
+        """Writes all graphs anew, without the removed ones, in the order in which search is fastest."""
+        self._store.compact()
+
+    # --- search ------------------------------------------------------------------------------------------------------
+
+    def search(
+        self, graphs: Any, k: int = 10, *, approximate: bool = False, metadata: bool = False
+    ) -> tuple[np.ndarray, ...]:
+        """The k nearest graphs of each graph.
+
+        Parameters
+        ----------
+        graphs : list of graphs, or any iterable of graphs or batches
+            See :func:`as_graphs`.
+        k : int
+            How many neighbours.
+        approximate : bool
+            Whether neighbours may be missed, for speed: through usearch or faiss-cpu, install
+            ``graph-metric-learn[index]``. `recall_` says how many are found, `describe_recall` in words. The first call
+            builds a second index in memory.
+        metadata : bool
+            Whether a third result is wanted: the metadata of the neighbours, a list of k for each graph.
+
+        Returns
+        -------
+        distances : ndarray [N, k], float32
+            Nearest first; of equal distances, the graph that was added first.
+        ids : ndarray [N, k]
+            int64 if all ids of the index are whole numbers, else objects.
+        """
+        if is_stream(graphs):
+            chunks = read_chunks(graphs, self.metric.read, _CHUNK * n_workers())
+            parts = [self.search(chunk, k, approximate=approximate, metadata=True) for chunk in chunks]
+            distances, ids = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+            return (distances, ids, [note for part in parts for note in part[2]])[: 3 if metadata else 2]  # type: ignore[return-value]
+        state = self._store.state
+        k = whole_number("k", k, 1)
+        if k > len(state):
+            raise ValueError(f"k={k}, but the index holds {len(state)} graphs")
+        assert state.axes is not None
+        vectors, curves = self._embedded(self.metric.read(graphs))
+        self._check_width(state, vectors)
+        if approximate:
+            if curves is not None:
+                raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
+            found = self._store.approximate(state)
+            self.recall_ = found.recall_
+            distances, rows = found.search(state.segments, vectors, k)
+        elif curves is not None:
+            distances, rows = nearest_curves(state.segments, state.axes.coordinates(vectors), vectors, curves, k)
+        else:
+            distances, rows = nearest(state.segments, state.axes.coordinates(vectors), vectors, k)
+        distances = self._without_rounding(distances, rows)
+        ids = _id_array(state, ids_at(state, rows.ravel()), rows.shape)
+        if not metadata:
+            return distances.astype(np.float32), ids
+        notes = notes_at(state, rows.ravel())
+        return distances.astype(np.float32), ids, [notes[lo : lo + k] for lo in range(0, len(notes), k)]  # type: ignore[return-value]
+
+    def search_radius(self, graphs: Any, radius: float, *, metadata: bool = False) -> tuple[list[Any], ...]:
+        """All graphs at most `radius` away from each graph: lists of one array of distances and one of ids per graph.
+
+        Nearest first; of equal distances, the graph that was added first. metadata: as in `search`.
+        """
+        if isinstance(radius, bool) or not isinstance(radius, (int, float, np.number)) or not 0 <= radius < np.inf:
+            raise ValueError(f"radius must be a number >= 0, got {radius!r}")
+        state = self._store.state
+        vectors, curves = self._embedded(self.metric.read(graphs))
+        self._check_width(state, vectors)
+        heads = None if state.axes is None else state.axes.coordinates(vectors)
+        reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
+        distances, ids, notes = [], [], []
+        for q in range(len(vectors)):
+            if heads is None:
+                found, rows = np.zeros(0), np.zeros(0, np.int64)
+            elif curves is not None:
+                found, rows = curves_within(state.segments, heads[q], vectors[q], curves[q : q + 1], reach)
+            else:
+                found, rows = within_radius(state.segments, heads[q], vectors[q], reach)
+            found = self._without_rounding(found[None], rows[None])[0]
+            near = found <= radius
+            distances.append(found[near].astype(np.float32))
+            ids.append(_id_array(state, ids_at(state, rows[near]), (int(near.sum()),)))
+            notes.append(notes_at(state, rows[near]) if metadata else [])
+        return (distances, ids, notes) if metadata else (distances, ids)
+
+    def describe_recall(self) -> str:
+        """What approximate search was measured to find, in a sentence."""
+        if self.recall_ is None:
+            return "approximate search has not been used"
+        return f"approximate search finds {100 * self.recall_:.1f} % of the 10 nearest graphs (measured on a sample)"
+
+    def _without_rounding(self, distances: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Distances below the metric's rounding are 0; these come by row, which is sorted in place."""
+        below = distances < self.metric.rounding
+        distances = np.where(below, 0.0, distances)
+        for q in np.flatnonzero(below.sum(1) > 1):
+            rows[q, below[q]] = np.sort(rows[q, below[q]])
+        return distances
+
+    def _embedded(self, given: Graphs) -> tuple[np.ndarray, Curves | None]:
+        """Vectors [N, d], float32, and the curves of metrics that compare such."""
+        curves = None
+        if issubclass(self.metric.embedding_type, Curves):
+            embedded = self.metric.embed(given).to("cpu")
+            assert isinstance(embedded, Curves)
+            curves = embedded
+            vectors = curve_vectors(curves, getattr(self.metric, "n_cells", _CELLS))
+            vectors = vectors.numpy() if isinstance(vectors, torch.Tensor) else vectors
+        else:
+            vectors = self.metric.transform(given)
+        if sparse.issparse(vectors):
+            raise ValueError(
+                f"{type(self.metric).__name__} has sparse vectors, which an index does not hold: fit it with a bounded "
+                "width, GraphMetric(n_components=128)"
+            )
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        bad = np.flatnonzero(~np.isfinite(vectors).all(1))
+        if len(bad):
+            raise ValueError(f"graph {bad[0]} has a vector that is not finite: look at its features")
+        return vectors, curves
+
+    def _check_width(self, state: State, vectors: np.ndarray) -> None:
+        if state.axes is not None and vectors.shape[1] != len(state.axes.centre):
+            raise ValueError(
+                f"the metric makes vectors of width {vectors.shape[1]}, those of the index have "
+                f"{len(state.axes.centre)}: it was fitted anew"
+            )
+
+    # --- keeping it --------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes index and metric to a folder; what was loaded from that very folder is there already."""
+        folder = self._store.folder
+        if folder is not None and folder.path.resolve() == Path(path).resolve():
+            return Path(path)
+        return create(path, self._store.state, self.metric, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path, *, read_only: bool = False, encoder: torch.nn.Module | None = None) -> GraphIndex:
+        """The index in a folder, mapped into memory: opening reads none of the vectors.
+
+        Changes are written to the folder. The first one makes this the only writer until `close`; a second writer gets
+        a `ValueError`. Others may load and search meanwhile, and see changes after `refresh`.
+
+        read_only : whether changes are refused. encoder : as in :meth:`SGML.load`.
+        """
+        store = Store.open(path, read_only=read_only)
+        assert isinstance(store.folder, IndexFolder)
+        index = cls.__new__(cls)
+        index._store = store
+        index.metric = _checked_metric(_load_metric(Path(path) / store.folder.manifest.metric, encoder))
+        index.recall_ = None
+        return index
+
+    open = load
+
+    def refresh(self) -> bool:
+        """Sees what another process has written to the folder since; whether there was something."""
+        return self._store.refresh()
+
+    def verify(self) -> None:
+        """Reads all files of the folder and compares them with their checksums; a `ValueError` names a damaged one."""
+        if self._store.folder is not None:
+            self._store.folder.verify()
+
+    def close(self) -> None:
+        """Lets another process change the folder; the next change here takes over again."""
+        self._store.close()
+
+    def __enter__(self) -> GraphIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _checked_metric(metric: Any) -> BaseGraphMetric:
+    if not isinstance(metric, BaseGraphMetric):
+        raise ValueError(  # noqa: TRY004
+            f"metric must be a fitted GraphMetric, SGML or another BaseGraphMetric, got {type(metric).__name__}: of a "
+            "predictor, take its metric_"
+        )
+    check_is_fitted(metric)
+    return metric
+
+
+def _load_metric(path: Path, encoder: torch.nn.Module | None) -> BaseGraphMetric:
+    from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
+
+    kind, _, _ = load_model(path, tuple(METRICS))
+    home: Any = METRICS[kind]
+    return home.load(path, encoder=encoder) if home.takes_encoder else home.load(path)
+
+
+def _as_ids(ids: Any) -> list[Any]:
+    """One id, or several, as a list."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        ids = [ids]
+    found = list(ids)
+    return checked_ids(found, len(found))
+
+
+def _rows_of_columns(metadata: Any) -> Iterable[Any]:
+    if hasattr(metadata, "keys"):
+        names = list(metadata)
+        return (dict(zip(names, row, strict=True)) for row in zip(*metadata.values(), strict=False))
+    return metadata
+
+
+def _id_array(state: State, ids: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Ids as an array: int64 where all ids of the index are whole numbers, else objects."""
+    if all(segment.ids.all_numbers for segment in state.segments):
+        return np.array(ids, dtype=np.int64).reshape(shape)
+    found = np.empty(len(ids), dtype=object)
+    found[:] = ids
+    return found.reshape(shape)

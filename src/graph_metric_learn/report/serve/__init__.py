@@ -1,0 +1,1 @@
+"""A model over HTTP: predictions, neighbours, explanations, and the explorer."""

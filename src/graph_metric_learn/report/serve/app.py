@@ -1,0 +1,140 @@
+"""The HTTP side: routes, and what a request must fulfil before anything is computed.
+
+A request must name a host that is expected, bring the token if one was set, be small, be JSON, and be done in time. One
+that is not gets a status and one sentence, never a stack trace.
+"""
+
+# No postponed annotations: FastAPI reads those of the routes, and `Request` is known where they are written only.
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from .requests import Limits, read_count, read_graphs
+from .service import Service
+
+LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
+_WORKERS = 2  # requests that are computed at the same time; others wait for their turn, within their time
+_PAGE = """graph-metric-learn
+
+POST /predict    {"smiles": ["CCO"]} or {"graphs": [{"nodes": [{"id": 0}], "edges": []}]}
+POST /neighbors  the same, and "k"
+POST /explain    the same, with exactly two graphs
+GET  /health
+"""
+
+
+class Refused(Exception):
+    """A request that is not answered: the status, and why."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+def make_app(
+    service: Service, *, hosts: Sequence[str] = LOCAL, token: str | None = None, limits: Limits | None = None
+) -> Any:
+    """The application, for uvicorn or any other ASGI server; needs `pip install graph-metric-learn[serve]`.
+
+    Parameters
+    ----------
+    service : Service
+    hosts : sequence of str
+        Names in the Host header that are answered: other names may be a page elsewhere that uses the reader's browser.
+    token : str, optional
+        Every request but `/health` must bring it: ``Authorization: Bearer TOKEN``, or ``?token=TOKEN`` for the page.
+    limits : Limits, optional
+    """
+    try:
+        from fastapi import FastAPI, Request
+        from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+    except ImportError:
+        raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]") from None
+    bounds = limits or Limits()
+    page = service.page()
+    workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="serve")
+    app = FastAPI(title="graph-metric-learn", docs_url=None, redoc_url=None)  # their pages fetch scripts from elsewhere
+
+    async def body_of(request: Any) -> Any:
+        """The JSON of a request that is not too large."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, "send JSON, with the header Content-Type: application/json")
+        read = b""
+        async for part in request.stream():
+            read += part
+            if len(read) > bounds.bytes:
+                raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
+        try:
+            return json.loads(read)
+        except (ValueError, RecursionError):
+            raise Refused(400, "the request is not JSON") from None
+
+    async def computed(work: Callable[..., Any], *values: Any) -> Any:
+        """The answer of a function that runs in a thread, if it comes in time; who waits too long is not begun."""
+        running = asyncio.get_running_loop().run_in_executor(workers, work, *values)
+        try:
+            return JSONResponse(await asyncio.wait_for(running, bounds.seconds))
+        except asyncio.TimeoutError:
+            raise Refused(503, f"no answer within {bounds.seconds:g} s: ask for less, or later") from None
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+
+    @app.middleware("http")
+    async def checked(request: Request, answer: Any) -> Any:
+        try:
+            host = request.headers.get("host", "")
+            name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
+            if name.lower() not in hosts:
+                raise Refused(421, "this host is not served here")
+            if token is not None and request.url.path != "/health":
+                given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+                given = given or request.query_params.get("token", "")
+                if not secrets.compare_digest(given.encode(), token.encode()):
+                    raise Refused(401, "the token is missing or wrong")
+            if int(request.headers.get("content-length") or 0) > bounds.bytes:
+                raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
+            response = await answer(request)
+        except Refused as refused:
+            response = JSONResponse({"error": refused.why}, refused.status)
+        except Exception:  # what went wrong stays here
+            response = JSONResponse({"error": "something went wrong inside"}, 500)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    @app.exception_handler(Refused)
+    async def refused(_: Request, error: Refused) -> Any:
+        return JSONResponse({"error": error.why}, error.status)
+
+    @app.get("/health")
+    async def health() -> Any:
+        return service.health()
+
+    @app.get("/")
+    async def start() -> Any:
+        return PlainTextResponse(_PAGE) if page is None else HTMLResponse(page)
+
+    @app.get("/explained/{one}/{other}")
+    async def explained(one: int, other: int) -> Any:
+        return await computed(service.explained, one, other)
+
+    @app.post("/predict")
+    async def predict(request: Request) -> Any:
+        body = await body_of(request)
+        return await computed(lambda: service.predict(read_graphs(body, bounds)))
+
+    @app.post("/neighbors")
+    async def neighbors(request: Request) -> Any:
+        body = await body_of(request)
+        return await computed(lambda: service.neighbors(read_graphs(body, bounds), read_count(body, bounds)))
+
+    @app.post("/explain")
+    async def explain(request: Request) -> Any:
+        body = await body_of(request)
+        return await computed(lambda: service.explain(read_graphs(body, bounds, count=2)))
+
+    return app

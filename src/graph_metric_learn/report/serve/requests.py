@@ -1,0 +1,105 @@
+"""What a request may hold: graphs as SMILES or in node-link format, few, small, and checked before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...datasets.folder import graphs_from_node_link
+from ...graphs.sources.smiles import from_smiles
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a request may be, and how long it may take.
+
+    Attributes
+    ----------
+    bytes : int
+        Of the body.
+    graphs : int
+        In one request.
+    nodes, edges : int
+        Of one graph.
+    smiles : int
+        Letters of one SMILES.
+    neighbors : int
+        That may be asked for.
+    seconds : float
+        After which a request is given up.
+    """
+
+    bytes: int = 2_000_000
+    graphs: int = 64
+    nodes: int = 2000
+    edges: int = 20_000
+    smiles: int = 1000
+    neighbors: int = 1000
+    seconds: float = 30.0
+
+
+def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any]:
+    """Graphs of a request: ``{"smiles": ["CCO", …]}``, or ``{"graphs": [{"nodes": […], "edges": […]}, …]}``.
+
+    Parameters
+    ----------
+    body : Any
+        What the JSON holds.
+    limits : Limits
+    count : int, optional
+        How many there must be.
+    """
+    if not isinstance(body, dict) or ("smiles" in body) == ("graphs" in body):
+        raise ValueError(
+            'expected a JSON object with "smiles", a list of strings, or "graphs", a list in node-link format'
+        )
+    key = "smiles" if "smiles" in body else "graphs"
+    given = body[key]
+    if not isinstance(given, list) or not given:
+        raise ValueError(f'"{key}" must be a list with at least one entry')
+    if len(given) > limits.graphs:
+        raise ValueError(f"{len(given)} graphs in one request: at most {limits.graphs} are taken")
+    if count is not None and len(given) != count:
+        raise ValueError(f"{len(given)} graphs: exactly {count} are wanted")
+    return _molecules(given, limits) if key == "smiles" else _node_link(given, limits)
+
+
+def read_count(body: Any, limits: Limits, default: int = 10) -> int:
+    """How many neighbours are asked for: "k"."""
+    k = body.get("k", default) if isinstance(body, dict) else default
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= limits.neighbors:
+        raise ValueError(f'"k" must be a whole number from 1 to {limits.neighbors}, got {k!r}')
+    return k
+
+
+def _molecules(given: Sequence[Any], limits: Limits) -> list[Any]:
+    for i, text in enumerate(given):
+        if not isinstance(text, str):
+            raise ValueError(f"row {i} is a {type(text).__name__}, expected a SMILES string")  # noqa: TRY004
+        if len(text) > limits.smiles:
+            raise ValueError(f"row {i} has {len(text)} letters: a SMILES may have {limits.smiles}")
+    graphs = list(from_smiles(given))
+    for i, graph in enumerate(graphs):
+        _check_size(i, int(graph.num_nodes), int(graph.edge_index.shape[1]) // 2, limits)
+    return graphs
+
+
+def _node_link(given: Sequence[Any], limits: Limits) -> list[Any]:
+    for i, graph in enumerate(given):
+        if not isinstance(graph, dict):  # bad input is a ValueError throughout
+            what = type(graph).__name__
+            raise ValueError(f'graph {i} is a {what}, expected an object with "nodes" and "edges"')  # noqa: TRY004
+        nodes, edges = graph.get("nodes"), graph.get("links", graph.get("edges"))
+        if not isinstance(nodes, list) or not isinstance(edges, list):
+            raise ValueError(f'graph {i} needs "nodes" and "edges", both lists')  # noqa: TRY004
+        if not all(isinstance(one, dict) for one in [*nodes, *edges]):
+            raise ValueError(f"graph {i} has a node or an edge that is not an object")
+        _check_size(i, len(nodes), len(edges), limits)
+    return graphs_from_node_link(given, [f"graph {i}" for i in range(len(given))])
+
+
+def _check_size(i: int, nodes: int, edges: int, limits: Limits) -> None:
+    for count, most, what in ((nodes, limits.nodes, "nodes"), (edges, limits.edges, "edges")):
+        if count > most:
+            raise ValueError(f"graph {i} has {count} {what}: at most {most} are taken")

@@ -1,0 +1,97 @@
+"""What is served: predictions, neighbours and explanations of graphs by one model, in forms that JSON can hold."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from ...metrics.base import BaseGraphMetric
+from ...neighbors.base import MetricPredictor
+from ..explorer.exploration import Exploration, explored
+from ..explorer.packing import pack_explanation, safe_json
+from ..explorer.page import render_explorer
+
+
+class Service:
+    """A model, an index to search in, and graphs to show.
+
+    Parameters
+    ----------
+    model : fitted metric or predictor
+    index : GraphIndex, optional
+        Where neighbours are looked for; the reference graphs of a k-NN predictor when None.
+    graphs, y, names : optional
+        What the page shows, see :func:`explore`.
+    """
+
+    def __init__(
+        self, model: Any, index: Any = None, graphs: Any = None, y: Any = None, names: Any = None, *, title: str = ""
+    ) -> None:
+        self.model, self.index = model, index
+        self.metric = model.metric_ if isinstance(model, MetricPredictor) else model
+        if not isinstance(self.metric, BaseGraphMetric):
+            raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
+        self.exploration: Exploration | None = None
+        self.graphs = graphs
+        if graphs is not None:
+            options: dict[str, Any] = {
+                "title": title or None,
+                "explanations": 0,
+                "progress": False,
+            }  # made when asked for
+            self.exploration = explored(model, graphs, y, names, **options)
+            if self.exploration.note:
+                raise ValueError(f"{self.exploration.note} Give a smaller source for the page")
+
+    def health(self) -> dict[str, Any]:
+        """That it is there, and what it is."""
+        searched = self.index if self.index is not None else getattr(self.model, "embedded_", ())
+        return {"status": "ok", "model": type(self.model).__name__, "graphs": len(searched)}
+
+    def predict(self, graphs: list[Any]) -> dict[str, Any]:
+        """Classes or numbers, and shares of the classes where the model has such."""
+        if not hasattr(self.model, "predict"):
+            raise ValueError("the model is a metric without a predictor: it cannot predict")
+        found: dict[str, Any] = {"predictions": np.asarray(self.model.predict(graphs)).tolist()}
+        if hasattr(self.model, "predict_proba"):
+            classes = [str(one) for one in self.model.classes_.tolist()]
+            shares = self.model.predict_proba(graphs).tolist()
+            found["shares"] = [dict(zip(classes, row, strict=True)) for row in shares]
+        return found
+
+    def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
+        """Ids and distances of the nearest graphs, nearest first."""
+        if self.index is not None:
+            distances, ids = self.index.search(graphs, k=min(k, len(self.index)))[:2]
+        elif hasattr(self.model, "kneighbors"):
+            distances, rows = self.model.kneighbors(graphs, min(k, len(self.model.embedded_)))
+            names = self.model.names_
+            ids = rows if names is None else names[rows]
+        else:
+            raise ValueError("there is nothing to search in: serve a k-NN model, or give an index")
+        return {"ids": np.asarray(ids).tolist(), "distances": np.asarray(distances, dtype=float).tolist()}
+
+    def explain(self, graphs: list[Any]) -> dict[str, Any]:
+        """All shares of the distance of two graphs."""
+        one, other = graphs
+        return self.metric.explain(one, other).as_dict()
+
+    def page(self) -> str | None:
+        """The explorer, which asks for explanations that it does not hold; None without graphs."""
+        if self.exploration is None:
+            return None
+        data = {**self.exploration.data(), "served": True}
+        return render_explorer(self.exploration.title, safe_json(data), served=True)
+
+    def explained(self, one: int, other: int) -> dict[str, Any]:
+        """The explanation of two graphs of the page, packed as in it."""
+        shown = self.exploration
+        if shown is None or not (0 <= one < len(shown.names) and 0 <= other < len(shown.names)) or one == other:
+            raise ValueError(f"there is no pair of graphs {one} and {other} on the page")
+        (found,) = self.metric.explain_pairs(self.graphs, [(one, other)])
+        terms: dict[str, int] = {}
+        looks = (shown.looks[one], shown.looks[other])
+        record = pack_explanation(found, looks, shown.most_edges, terms, shown.targets.classes)
+        return {"record": base64.b64encode(record).decode(), "terms": list(terms)}

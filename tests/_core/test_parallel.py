@@ -1,0 +1,86 @@
+import os
+import time
+
+import joblib
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from cluster import cluster
+from graph_metric_learn._core.parallel import Package, in_parallel, is_parallel, size_of
+from graph_metric_learn.graphs import stream
+from graph_zoo import as_pyg, zoo
+
+
+def where(shared, task):
+    return shared["offset"] + task, os.getpid()
+
+
+def test_here_and_in_processes_results_come_in_order():
+    here = list(in_parallel(where, range(7), {"offset": 10}))
+    assert [value for value, _ in here] == list(range(10, 17))
+    assert {process for _, process in here} == {os.getpid()}
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert is_parallel()
+        there = list(in_parallel(where, iter(range(7)), {"offset": 10}))
+    assert [value for value, _ in there] == list(range(10, 17))
+    assert os.getpid() not in {process for _, process in there}
+    assert not is_parallel()
+
+
+def test_tasks_are_drawn_when_they_are_needed():
+    drawn = []
+    results = in_parallel(where, (drawn.append(i) or i for i in range(100)), {"offset": 0})
+    next(results)
+    assert len(drawn) == 1
+
+
+def fails(shared, task):
+    raise ValueError(f"graph {task} is bad")
+
+
+def test_errors_come_through():
+    with pytest.raises(ValueError, match="graph 3 is bad"):
+        list(in_parallel(fails, [3], None))
+    with joblib.parallel_config("loky", n_jobs=2), pytest.raises(ValueError, match=r"graph [34] is bad"):
+        list(in_parallel(fails, [3, 4], None))
+
+
+def test_sizes_count_arrays_inside():
+    array = np.zeros(10_000)
+    assert size_of({"a": [array, array]}) == pytest.approx(80_000, abs=1000)
+    assert Package((array, array.copy())).__sizeof__() >= 160_000
+
+
+def slowly(shared, task):
+    time.sleep(0.2)
+    return shared * task
+
+
+def test_a_cluster_does_the_same_bit_by_bit_though_a_worker_is_killed(tmp_path, rng, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(stream, "CHUNK", 10)
+    monkeypatch.setattr(stream.read_chunks, "__defaults__", (stream.as_graphs, 10))
+    pairs, y = zoo(rng, 60)
+    graphs = as_pyg(pairs, y)
+    here = gml.GraphMetric(random_state=0).fit(graphs[:40], y[:40])
+    vectors = here.transform(graphs)
+    with (
+        cluster(tmp_path) as (address, workers),
+        distributed.Client(address) as client,
+        joblib.parallel_config("dask"),
+    ):
+        assert is_parallel()
+        processes = set(client.run(os.getpid).values())
+        done = list(in_parallel(where, range(20), {"offset": 0}))
+        assert [value for value, _ in done] == list(range(20))
+        assert {process for _, process in done} <= processes
+        there = gml.GraphMetric(random_state=0).fit(graphs[:40], y[:40])
+        np.testing.assert_array_equal(there.transform(graphs), vectors)
+        np.testing.assert_array_equal(there.transform(iter(graphs)), vectors)
+        results = in_parallel(slowly, range(30), np.ones(3))
+        first = next(results)
+        workers[0].kill()  # in mid-job
+        assert [one[0] for one in (first, *results)] == list(range(30))
+        assert len(client.scheduler_info()["workers"]) == 1
+        np.testing.assert_array_equal(there.transform(graphs), vectors)

@@ -1,0 +1,142 @@
+"""Damaged model folders, every kind of model: equal answers or a `ValueError`, never a crash, a hang or another answer.
+
+How long: GRAPH_METRIC_LEARN_FUZZ_SECONDS (15 by default); where from: GRAPH_METRIC_LEARN_FUZZ_SEED.
+"""
+
+import json
+import os
+import time
+import warnings
+
+import numpy as np
+import pytest
+from damage import change_and_sign, flip_bytes, fresh, resigned, with_type
+from safetensors.numpy import save
+from saved_models import answers, finite, models
+
+import graph_metric_learn as gml
+
+SECONDS = float(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SECONDS", "15"))
+SEED = int(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SEED", "0"))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Folder, graphs and answers of every kind of model."""
+    root, found = tmp_path_factory.mktemp("models"), {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, model, graphs in models():
+            model.save(root / name)
+            found[name] = (root / name, graphs, answers(model, graphs))
+    return found
+
+
+def test_every_kind_comes_back(saved):
+    for name, (folder, graphs, said) in saved.items():
+        for what, value in answers(gml.load(folder), graphs).items():
+            np.testing.assert_array_equal(value, said[what], err_msg=f"{name}, {what}")
+
+
+@pytest.mark.parametrize("how", [flip_bytes, change_and_sign])
+def test_damaged_folders(saved, tmp_path, how):
+    """A folder that was signed again may be another sound model: its answers are finite."""
+    rng, end, cases = np.random.default_rng(SEED), time.monotonic() + SECONDS / 2, 0
+    while time.monotonic() < end or cases < len(saved):
+        for name, (folder, graphs, said) in saved.items():
+            target = fresh(folder, tmp_path / "work")
+            try:
+                what = how(target, rng)
+            except (ValueError, OverflowError, TypeError):  # nothing that JSON or NumPy can hold
+                continue
+            cases += 1
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = answers(gml.load(target), graphs)
+            except ValueError:
+                continue
+            except Exception as error:
+                raise AssertionError(f"{name}, {what}: {type(error).__name__}: {error}") from error
+            if how is flip_bytes:
+                assert all(np.array_equal(found[key], said[key]) for key in said), f"{name}, {what}: another answer"
+            assert finite(found), f"{name}, {what}: answers that are not finite"
+    print(f"{how.__name__}: {cases} cases")
+
+
+FIELDS = {
+    "graphmetric-histogram": [
+        (("blocks", "params", "n_columns"), 0, "n_columns"),
+        (("blocks", "names", 0), "trees@1000000", "trees@1000000"),
+        (("params", "n_steps"), "many", "params.n_steps"),
+        (("params", "colour"), "red", "params.colour is not known"),
+        (("terms", 0, "weight"), None, "terms.0.term.weight"),
+        (("learned",), {}, "learned"),
+    ],
+    "sgml-rpw": [(("params", "depth"), 10**9, "params.depth"), (("history",), 3, "history")],
+    "sgml-sw": [(("features", "max_degree_"), 10**10, "features.max_degree_")],
+    "sgml-pw": [(("features", "mean_", 0), "x", "features.mean_.0")],
+    "knn": [
+        (("y",), [], "y"),
+        (("chosen", "n_neighbors"), 10**9, "chosen.n_neighbors"),
+        (("metric_kind",), "Thing", "Thing"),
+        (("params", "colour"), 1, "params.colour is not known"),
+    ],
+    "svc": [(("chosen", "C"), 1e300, "chosen.C"), (("chosen", "calibrator", "centre"), [], "calibrator.centre")],
+    "kmeans": [(("y", 0), 17, "y.0")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "words"), [(name, *case) for name, cases in FIELDS.items() for case in cases]
+)
+def test_fields_are_checked_without_the_help_of_a_digest(saved, tmp_path, name, path, value, words):
+    target = fresh(saved[name][0], tmp_path / "work")
+    head = json.loads((target / "model.json").read_text())
+    holder = head["config"]
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    (target / "model.json").write_text(json.dumps(head))
+    with pytest.raises(ValueError, match="was edited"):
+        gml.load(target)
+    resigned(target, (target / head["tensors"]).read_bytes())
+    with pytest.raises(ValueError, match=words):
+        gml.load(target)
+
+
+ARRAYS = {
+    "knn-sgml": ("reference.values", lambda a: np.concatenate([a, a], axis=2), "reference.values has shape"),
+    "knn": ("reference.values", lambda a: np.concatenate([a, a], axis=1), "reference.values has shape"),
+    "graphmetric-reference": ("term0.embedding.reference", lambda a: a[:, :-1], "embedding.reference has shape"),
+    "graphmetric-axes": ("term0.embedding.axes", lambda a: a[:-1], "embedding.axes has shape"),
+    "graphmetric-histogram": ("term0.embedding.vocabulary", lambda a: a[::-1], "vocabulary must be"),
+    "sgml-rpw": ("encoder.theta", lambda a: a * np.nan, "encoder.theta holds NaN"),
+    "sgml-sw": (
+        "encoder.theta",
+        lambda a: a * np.float32(np.inf),
+        "holds numbers that are NaN, infinite",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_checked_without_the_help_of_a_digest(saved, tmp_path, name):
+    from safetensors.numpy import load
+
+    which, harm, words = ARRAYS[name]
+    target = fresh(saved[name][0], tmp_path / "work")
+    tensors = load((target / "tensors.safetensors").read_bytes())
+    with np.errstate(invalid="ignore"):
+        tensors[which] = np.ascontiguousarray(harm(tensors[which]))
+    resigned(target, save(tensors))
+    with pytest.raises(ValueError, match=words):
+        gml.load(target)
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3"])
+def test_types_that_numpy_has_not_are_named(saved, tmp_path, kind):
+    target = fresh(saved["sgml-rpw"][0], tmp_path / "work")
+    resigned(target, with_type((target / "tensors.safetensors").read_bytes(), "encoder.theta", kind))
+    with pytest.raises(ValueError, match=f"encoder.theta holds numbers of type {kind}"):
+        gml.load(target)

@@ -1,0 +1,67 @@
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from graph_metric_learn import as_graphs, from_smiles
+from graph_metric_learn.graphs.depiction import depictions
+
+
+def look(*graphs, **options):
+    return depictions(list(graphs), as_graphs(list(graphs), **options))
+
+
+def test_nodes_are_called_as_the_user_calls_them():
+    one = nx.Graph([("Oslo", "Rome"), ("Rome", 7)])
+    two = nx.path_graph(2)
+    first, second = look(one, two)
+    assert first.names == ["Oslo", "Rome", "7"]
+    assert first.edges.tolist() == [[0, 1], [1, 2]]
+    assert second.names == ["0", "1"]
+    assert depictions(None, as_graphs([one]))[0].names == ["0", "1", "2"]
+
+
+def test_places_are_taken_from_the_graphs():
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, {0: (0.0, 1.0), 1: (2.0, 3.0)}, "pos")
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, pos=torch.tensor([[5.0, 6.0], [7.0, 8.0]]))
+    bad = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, pos=torch.zeros(2, 3))
+    assert look(graph)[0].layout.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    one, two = look(data, bad)
+    assert one.layout.tolist() == [[5.0, 6.0], [7.0, 8.0]]
+    assert two.places is None
+    assert two.layout.shape == (2, 2)
+
+
+def test_the_only_attribute_is_a_size_and_weights_are_widths():
+    adjacency = np.array([[0, 2.0, 0], [2.0, 0, 4.0], [0, 4.0, 0]])
+    (found,) = look((adjacency, np.array([[1.0], [2.0], [3.0]])))
+    assert found.sizes.tolist() == [0.0, 0.5, 1.0]
+    assert found.widths.tolist() == [0.5, 1.0]
+    assert look((adjacency, np.eye(3)))[0].sizes is None
+
+
+def test_directions_are_kept():
+    (found,) = look(nx.DiGraph([(0, 1), (2, 1)]))
+    assert found.directed
+    assert sorted(map(tuple, found.edges.T.tolist())) == [(0, 1), (2, 1)]
+
+
+def test_molecules_are_molecules():
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    graphs = from_smiles(["NCC(=O)O", "c1ccccc1", "C[N+](C)(C)C", "C"])
+    glycine, benzene, ammonium, methane = depictions(list(graphs), as_graphs(graphs))
+    assert glycine.names == ["N1", "C2", "C3", "O4", "O5"]
+    assert glycine.symbols == ["NH₂", "", "", "O", "OH"]
+    assert glycine.orders.tolist() == [1, 1, 2, 1]
+    assert sorted(benzene.orders.tolist()) == [1, 1, 1, 2, 2, 2]  # Kekulé's
+    lengths = np.linalg.norm(benzene.layout[benzene.edges[0]] - benzene.layout[benzene.edges[1]], axis=1)
+    np.testing.assert_allclose(lengths, lengths[0], rtol=0.01)
+    assert ammonium.symbols[1] == "N⁺"
+    assert methane.symbols == ["CH₄"]
+
+
+def test_a_smiles_that_is_another_molecule_is_not_drawn():
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, smiles="CCCC", name="odd")
+    assert look(data)[0].smiles is None

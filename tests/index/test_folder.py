@@ -1,0 +1,287 @@
+import contextlib
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crashes import Steps, in_child
+from graph_metric_learn.index.folder import IndexFolder, State, create
+from graph_metric_learn.index.manifest import FILE
+from graph_metric_learn.index.store import Store
+from toy_metrics import FirstColumn, points
+
+METRIC = FirstColumn().fit(points(1, 2))
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def vectors_for(seed, n):
+    return np.random.default_rng(seed).normal(size=(n, 5)).astype(np.float32)
+
+
+def contents(store):
+    return {
+        name: segment.arrays["vectors"][row].tolist()
+        for segment in store.state.segments
+        for row, name in enumerate(segment.ids.at(np.arange(len(segment))))
+        if not (len(segment.dead) and segment.dead[row])
+    }
+
+
+@pytest.fixture
+def path(tmp_path):
+    """An index of several segments, some rows of which were removed."""
+    path = create(tmp_path / "index", State(), METRIC)
+    with_store(path, lambda s: s.add(vectors_for(0, 70), [f"g{i}" for i in range(70)]))
+    with_store(path, lambda s: s.add(vectors_for(1, 3)))
+    with_store(path, lambda s: s.remove(["g3", 1]))
+    return path
+
+
+def with_store(path, change):
+    store = Store.open(path)
+    change(store)
+    store.close()
+
+
+CHANGES = {
+    "add": lambda s: s.add(vectors_for(2, 2), ["x", "y"]),
+    "add and merge": lambda s: [s.add(vectors_for(3 + i, 1)) for i in range(8)],
+    "add and turn": lambda s: s.add(vectors_for(3, 300)),
+    "remove": lambda s: s.remove(["g5", 2]),
+    "update": lambda s: s.update(vectors_for(4, 2), ["g7", 0]),
+    "compact": lambda s: s.compact(),
+}
+
+
+def moments(path, change):
+    """The contents before a change, and after each commit of it."""
+    copy = path.parent / "copy"
+    subprocess.run(["cp", "-r", path, copy], check=True)
+    store = Store.open(copy)
+    found = [contents(store)]
+    commit = store.folder.commit
+
+    def committed(*args):
+        state = commit(*args)
+        found.append(contents(Store(state)))
+        return state
+
+    store.folder.commit = committed
+    change(store)
+    store.close()
+    return found
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_process_killed_at_any_step_leaves_the_state_before_or_after(path, name):
+    change = CHANGES[name]
+    allowed = moments(path, change)
+    seen, stop = set(), 0
+    while True:
+        stop += 1 + stop // 25  # every step of the first ones, then fewer
+
+        def work(stop=stop):
+            with pytest.MonkeyPatch.context() as patch:
+                store = Store.open(path)
+                Steps(patch, stop)
+                change(store)
+
+        before = sorted(p.name for p in path.iterdir() if p.name != "writer.lock")
+        backup = path.parent / f"backup {stop}"
+        subprocess.run(["cp", "-r", path, backup], check=True)
+        status = in_child(work)
+        found = contents(Store.open(path))
+        assert found in allowed
+        seen.add(allowed.index(found))
+        Store.open(path).folder.verify()
+        if status == 0:
+            break
+        assert status == 9
+        writer = IndexFolder(path)  # the next writer removes what was left
+        writer.lock()
+        writer.unlock()
+        left = {p.name for p in path.iterdir()} - {"writer.lock", FILE}
+        writer.read()
+        assert left == writer.manifest.files
+        subprocess.run(["rm", "-r", path], check=True)
+        os.rename(backup, path)
+        assert sorted(p.name for p in path.iterdir() if p.name != "writer.lock") == before
+    assert stop > 4
+    assert {0, allowed.index(allowed[-1])} <= seen  # compaction leaves the contents as they are
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_system_call_that_fails_leaves_a_writer_that_goes_on(path, name):
+    change = CHANGES[name]
+    allowed = moments(path, change)
+    for stop in range(1, 12):
+        backup = path.parent / f"backup {stop}"
+        subprocess.run(["cp", "-r", path, backup], check=True)
+        store = Store.open(path)
+        with pytest.MonkeyPatch.context() as patch:
+            Steps(patch, stop, fail=True)
+            with contextlib.suppress(OSError):
+                change(store)
+        assert contents(store) in allowed
+        assert contents(Store.open(path)) == contents(store)
+        store.add(vectors_for(9, 1), ["after"])
+        assert "after" in contents(Store.open(path))
+        store.close()
+        subprocess.run(["rm", "-r", path], check=True)
+        os.rename(backup, path)
+
+
+KILLED = """
+import sys
+sys.path[:0] = [{src!r}, {tests!r}]
+import numpy as np
+from graph_metric_learn.index.store import Store
+store = Store.open({path!r})
+print("ready", flush=True)
+i = 0
+while True:
+    store.add(np.full((2, 5), i, np.float32), [f"{{i}} a", f"{{i}} b"])
+    if i % 5 == 4:
+        store.remove([f"{{i - 1}} a", f"{{i - 1}} b"])
+    if i % 17 == 16:
+        store.compact()
+    i += 1
+"""
+
+
+def test_a_writer_that_is_killed_by_a_signal(path):
+    before = contents(Store.open(path))
+    code = KILLED.format(src=str(ROOT / "src"), tests=str(ROOT / "tests"), path=str(path))
+    writer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert writer.stdout.readline() == b"ready\n"
+    time.sleep(0.7)
+    while len(Store.open(path)) < len(before) + 6:  # readers, meanwhile
+        time.sleep(0.05)
+    with pytest.raises(ValueError, match="is being changed by another writer"):
+        Store.open(path).add(vectors_for(0, 1))
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+    store = Store.open(path)
+    store.folder.verify()
+    found = contents(store)
+    assert before.items() <= found.items()
+    steps = sorted({int(name.split()[0]) for name in found if isinstance(name, str) and name not in before})
+    last = steps[-1]
+    gone = {i - 1 for i in range(last + 1) if i % 5 == 4}
+    assert set(steps) in (
+        {*range(last + 1)} - gone,
+        {*range(last + 1)} - gone | ({last - 1} if last % 5 == 4 else set()),
+    )
+    assert all({f"{i} a", f"{i} b"} <= set(found) for i in steps)  # both or none
+    store.add(vectors_for(0, 1), ["the lock of a dead process is gone"])
+    store.close()
+
+
+def test_one_writer_at_a_time(path):
+    first, second = Store.open(path), Store.open(path)
+    first.add(vectors_for(0, 1), ["first"])
+    with pytest.raises(ValueError, match="is being changed by another writer"):
+        second.add(vectors_for(0, 1), ["second"])
+    first.close()
+    second.add(vectors_for(0, 1), ["second"])  # on what the first has written
+    assert {"first", "second"} <= set(contents(Store.open(path)))
+    second.close()
+
+
+def test_a_writer_that_is_forgotten_holds_up_nobody(path):
+    Store.open(path).add(vectors_for(0, 1), ["first"])
+    gc.collect()
+    Store.open(path).add(vectors_for(0, 1), ["second"])
+    gc.collect()
+    assert {"first", "second"} <= set(contents(Store.open(path)))
+
+
+def test_readers_see_changes_when_they_look_again(path):
+    writer, reader = Store.open(path), Store.open(path)
+    before = contents(reader)
+    assert not reader.refresh()
+    writer.add(vectors_for(0, 1), ["new"])
+    kept = list(reader.state.segments)
+    assert contents(reader) == before
+    assert reader.refresh()
+    assert contents(reader) == contents(writer)
+    assert reader.state.segments[0].arrays is kept[0].arrays  # what is there is not mapped again
+    writer.compact()
+    assert "new" in contents(reader)  # of files that are gone, but mapped
+    reader.refresh()
+    assert contents(reader) == contents(writer)
+    writer.close()
+
+
+def test_read_only(path):
+    store = Store.open(path, read_only=True)
+    with pytest.raises(ValueError, match="opened for reading"):
+        store.remove(["g1"])
+
+
+def test_damage_is_named(path):
+    rows = next(p for p in path.iterdir() if p.suffix == ".rows")
+    data = bytearray(rows.read_bytes())
+    data[3] ^= 1
+    rows.write_bytes(data)
+    with pytest.raises(ValueError, match=f"{rows.name} is damaged: heads is not what was written"):
+        Store.open(path).folder.verify()
+    rows.write_bytes(data[:100])
+    with pytest.raises(ValueError, match="has 100 bytes"):
+        Store.open(path)
+    rows.unlink()
+    with pytest.raises(ValueError, match=f"{rows.name} is missing: the index is damaged"):
+        Store.open(path)
+    with pytest.raises(ValueError, match="is not an index: it has no manifest"):
+        Store.open(path.parent)
+
+
+def test_replacing_an_index(path, tmp_path):
+    store = Store()
+    store.add(vectors_for(5, 4), list("abcd"))
+    with pytest.raises(ValueError, match="exists already"):
+        create(path, store.state, METRIC)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="is not an index"):
+        create(tmp_path / "other", store.state, METRIC, overwrite=True)
+    reader = Store.open(path)
+    create(path, store.state, METRIC, overwrite=True)
+    assert contents(Store.open(path)) == contents(store)
+    assert len([p for p in path.iterdir() if p.name.startswith("metric-")]) == 1
+    with pytest.raises(ValueError, match="was replaced by another index"):
+        reader.refresh()
+
+
+def test_replacing_is_one_step(path):
+    store = Store()
+    store.add(vectors_for(5, 4), list("abcd"))
+    before, stop = contents(Store.open(path)), 0
+    while True:
+        stop += 1
+
+        def work(stop=stop):
+            with pytest.MonkeyPatch.context() as patch:
+                Steps(patch, stop)
+                create(path, store.state, METRIC, overwrite=True)
+
+        status = in_child(work)
+        assert contents(Store.open(path)) in (before, contents(store))
+        if status == 0 or stop > 60:
+            break
+    assert status == 0
+    assert contents(Store.open(path)) == contents(store)
+
+
+def test_ids_that_files_cannot_hold(tmp_path):
+    store = Store()
+    store.add(vectors_for(0, 2), [("a", 1), "b"])
+    with pytest.raises(ValueError, match="ids on disk are whole numbers and strings"):
+        create(tmp_path / "index", store.state, METRIC)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,144 @@
+"""Real requests to a real server, many at once, and bad ones."""
+
+import asyncio
+import time
+
+import pytest
+
+from explorer_graphs import HOSTILE, fitted, rings_and_stars
+
+httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and httpx")
+pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
+pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
+
+from graph_metric_learn.report.serve.app import make_app  # noqa: E402
+from graph_metric_learn.report.serve.requests import Limits  # noqa: E402
+from graph_metric_learn.report.serve.service import Service  # noqa: E402
+from running_server import Running  # noqa: E402
+
+STAR = {"nodes": [{"id": i} for i in range(9)], "edges": [{"source": 0, "target": i} for i in range(1, 9)]}
+RING = {"nodes": STAR["nodes"], "edges": [{"source": i, "target": (i + 1) % 9} for i in range(9)]}
+
+
+@pytest.fixture(scope="module")
+def service():
+    graphs, y = rings_and_stars()
+    return Service(fitted(), graphs=graphs, y=y, title="Rings")
+
+
+@pytest.fixture(scope="module")
+def server(service):
+    running = Running(make_app(service, limits=Limits(bytes=20_000)))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def client(server):
+    with httpx.Client(base_url=server.address, timeout=60) as found:
+        yield found
+
+
+def test_health_and_the_page(client):
+    assert client.get("/health").json() == {"status": "ok", "model": "GraphKNNClassifier", "graphs": 36}
+    page = client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert HOSTILE not in page.text
+    assert client.get("/openapi.json").status_code == 200
+    assert client.get("/docs").status_code == 404  # it would load scripts from elsewhere
+
+
+def test_predict_neighbors_and_explain(client, service):
+    found = client.post("/predict", json={"graphs": [STAR, RING]}).json()
+    assert found["predictions"] == ["star & co", "ring"]
+    near = client.post("/neighbors", json={"graphs": [STAR], "k": 4}).json()
+    assert near["ids"][0][0] == "graph number 24"  # a star of nine nodes
+    assert near["distances"][0][0] == pytest.approx(0, abs=1e-4)
+    why = client.post("/explain", json={"graphs": [STAR, RING]}).json()
+    assert sum(why["terms"].values()) == pytest.approx(1)
+    assert [len(nodes) for nodes in why["nodes"]] == [9, 9]
+    assert client.get("/explained/0/30").json() == service.explained(0, 30)
+
+
+def test_many_requests_at_once_get_their_own_answers(server):
+    async def ask_all():
+        async with httpx.AsyncClient(base_url=server.address, timeout=120) as found:
+            asked = [found.post("/predict", json={"graphs": [STAR if i % 2 else RING]}) for i in range(40)]
+            asked += [found.post("/neighbors", json={"graphs": [STAR], "k": i + 1}) for i in range(10)]
+            return await asyncio.gather(*asked)
+
+    answers = asyncio.run(ask_all())
+    assert [answer.status_code for answer in answers] == [200] * 50
+    predicted = [answer.json()["predictions"][0] for answer in answers[:40]]
+    assert predicted == ["ring", "star & co"] * 20
+    assert [len(answer.json()["ids"][0]) for answer in answers[40:]] == list(range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("way", "options", "status", "why"),
+    [
+        ("/predict", {"content": b"{", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("/predict", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("/predict", {"content": b"{}", "headers": {"content-type": "text/plain"}}, 415, "send JSON"),
+        ("/predict", {"json": {"graphs": []}}, 422, "at least one"),
+        ("/predict", {"json": {"graphs": [{**STAR, "nodes": []}]}}, 422, "not listed"),
+        ("/neighbors", {"json": {"graphs": [STAR], "k": 0}}, 422, "whole number"),
+        ("/explain", {"json": {"graphs": [STAR]}}, 422, "exactly 2"),
+        ("/predict", {"json": {"graphs": ["x" * 30_000]}}, 413, "larger than 20000 bytes"),
+        ("/predict", {"json": {"graphs": [STAR]}, "headers": {"host": "evil.example"}}, 421, "not served here"),
+        ("/predict", {"json": {"graphs": [STAR]}, "headers": {"host": "localhost.evil.example"}}, 421, "not served"),
+    ],
+)
+def test_bad_requests_get_a_status_and_a_sentence(client, way, options, status, why):
+    answer = client.post(way, **options)
+    assert answer.status_code == status
+    assert why in answer.json()["error"]
+    assert client.get("/health").status_code == 200
+
+
+def test_a_body_without_a_length_is_counted(client):
+    def parts():
+        for _ in range(30):
+            yield b"[" + b" " * 1000
+
+    answer = client.post("/predict", content=parts(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+
+
+def test_wrong_ways_and_pairs(client):
+    assert client.get("/predict").status_code == 405
+    assert client.get("/nothing").status_code == 404
+    assert client.get("/explained/0/99").status_code == 422
+    assert client.get("/explained/a/b").status_code == 422
+    assert client.get("/health", headers={"host": "LOCALHOST:80"}).status_code == 200
+
+
+def test_a_token_is_asked_for(service):
+    running = Running(make_app(service, token="secret é"))
+    try:
+        with httpx.Client(base_url=running.address, timeout=60) as client:
+            assert client.get("/health").status_code == 200
+            for headers in ({}, {"authorization": "Bearer wrong"}):
+                assert client.get("/", headers=headers).status_code == 401
+                assert client.post("/predict", json={"graphs": [STAR]}, headers=headers).status_code == 401
+            assert client.get("/", params={"token": "secret é"}).status_code == 200
+    finally:
+        running.stop()
+
+
+def test_who_takes_too_long_is_given_up_and_errors_stay_inside(service, monkeypatch):
+    slow = Service(service.model)
+    monkeypatch.setattr(slow, "predict", lambda graphs: time.sleep(1.0))
+    monkeypatch.setattr(slow, "explain", lambda graphs: {}["a secret path"])
+    running = Running(make_app(slow, limits=Limits(seconds=0.2)))
+    try:
+        with httpx.Client(base_url=running.address, timeout=60) as client:
+            answer = client.post("/predict", json={"graphs": [STAR]})
+            assert answer.status_code == 503
+            assert "no answer within 0.2 s" in answer.json()["error"]
+            answer = client.post("/explain", json={"graphs": [STAR, RING]})
+            assert (answer.status_code, answer.json()) == (500, {"error": "something went wrong inside"})
+            assert client.get("/").text.startswith("graph-metric-learn")
+    finally:
+        running.stop()

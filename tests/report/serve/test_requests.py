@@ -1,0 +1,56 @@
+import pytest
+
+from graph_metric_learn.report.serve.requests import Limits, read_count, read_graphs
+
+SMALL = Limits(graphs=3, nodes=4, edges=4, smiles=10, neighbors=5)
+SQUARE = {"nodes": [{"id": i} for i in range(4)], "edges": [{"source": i, "target": (i + 1) % 4} for i in range(4)]}
+
+
+def test_graphs_in_node_link_format():
+    one, two = read_graphs({"graphs": [SQUARE, {**SQUARE, "edges": []}]}, SMALL)
+    assert one.number_of_edges() == 4
+    assert two.number_of_nodes() == 4
+
+
+def test_molecules():
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    assert [graph.num_nodes for graph in read_graphs({"smiles": ["CCO", "C"]}, SMALL)] == [3, 1]
+    with pytest.raises(ValueError, match=r"row 1 .*is not a valid SMILES"):
+        read_graphs({"smiles": ["CCO", "C1CC"]}, SMALL)
+    with pytest.raises(ValueError, match="graph 0 has 5 nodes: at most 4"):
+        read_graphs({"smiles": ["CCCCC"]}, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ([], "expected a JSON object"),
+        ({}, "expected a JSON object"),
+        ({"smiles": ["C"], "graphs": [SQUARE]}, "expected a JSON object"),
+        ({"smiles": "CCO"}, "must be a list"),
+        ({"smiles": []}, "at least one"),
+        ({"smiles": ["C"] * 4}, "4 graphs in one request: at most 3"),
+        ({"smiles": [7]}, "row 0 is a int"),
+        ({"smiles": ["C" * 11]}, "row 0 has 11 letters"),
+        ({"graphs": ["CCO"]}, "graph 0 is a str"),
+        ({"graphs": [{"nodes": [{"id": 0}]}]}, 'needs "nodes" and "edges"'),
+        ({"graphs": [{"nodes": [0], "edges": []}]}, "not an object"),
+        ({"graphs": [{"nodes": [{"id": i} for i in range(5)], "edges": []}]}, "5 nodes: at most 4"),
+        ({"graphs": [{**SQUARE, "edges": SQUARE["edges"] * 2}]}, "8 edges: at most 4"),
+        ({"graphs": [{"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 9}]}]}, "not listed"),
+        ({"graphs": [{"nodes": [{"id": {}}], "edges": []}]}, "cannot read graph 0"),
+    ],
+)
+def test_bad_bodies_are_refused_with_a_reason(body, why):
+    with pytest.raises(ValueError, match=why):
+        read_graphs(body, SMALL)
+
+
+def test_how_many():
+    assert read_count({}, SMALL, 3) == 3
+    assert read_count({"k": 5}, SMALL) == 5
+    for bad in (0, 6, "5", 1.5, True, None):
+        with pytest.raises(ValueError, match='"k" must be'):
+            read_count({"k": bad}, SMALL)
+    with pytest.raises(ValueError, match="exactly 2"):
+        read_graphs({"graphs": [SQUARE]}, SMALL, count=2)

@@ -1,0 +1,36 @@
+"""Slow, obvious search among vectors, and segments of random ones: what the index is compared with."""
+
+import numpy as np
+
+from graph_metric_learn.index.axes import Axes
+from graph_metric_learn.index.segment import Segment
+
+
+def distances_to(vectors, query):
+    """All distances, by plain sums in float64."""
+    return np.sqrt(((np.asarray(vectors, dtype=np.float64) - np.asarray(query, dtype=np.float64)) ** 2).sum(1))
+
+
+def nearest_rows(vectors, query, k, dead=()):
+    """Distances and rows of the k nearest, equal ones by row, without the dead."""
+    found = distances_to(vectors, query)
+    found[list(dead)] = np.inf
+    order = np.argsort(found, kind="stable")[:k]
+    return found[order], order
+
+
+def decaying(rng, n, d, decay=1.0):
+    """Vectors whose coordinates get smaller, turned by a random rotation so that no axis shows it."""
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(d, d)))[0]
+    return ((rng.normal(size=(n, d)) * (1.0 + np.arange(d)) ** -decay) @ turn).astype(np.float32)
+
+
+def segments_of(vectors, cuts=(), dead=()):
+    """Vectors as segments that end at the cuts, with axes of all of them."""
+    axes = Axes.fit(vectors)
+    segments = []
+    for lo, hi in zip([0, *cuts], [*cuts, len(vectors)], strict=True):
+        segment = Segment.of(axes.coordinates(vectors[lo:hi]), vectors[lo:hi], list(range(lo, hi)))
+        own = [row - lo for row in dead if lo <= row < hi]
+        segments.append(segment.without(np.array(own)) if own else segment)
+    return segments, axes
