@@ -33,7 +33,7 @@ suppress_warnings = ["myst.header"]
 
 # API pages
 autosummary_generate = True
-autodoc_default_options = {"members": True, "inherited-members": False, "show-inheritance": False}
+autodoc_default_options = {"inherited-members": "BaseEstimator,Module,tuple", "exclude-members": "set_output"}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
@@ -69,5 +69,17 @@ def links_outside(text):
     return re.sub(r"\[([^\]]*)\]\(\.\./([^)#\s]*)(?:#[^)]*)?\)", r"\1 (`\2` in the repository)", text)
 
 
+def skip_member(app, what, name, thing, skip, options):
+    """Whether a member is no part of ours: methods that scikit-learn makes for its routing of metadata."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+
+
+def plain_footnotes(app, what, name, thing, options, lines):
+    """References of docstrings as plain text, `[1]`: several docstrings on a page may have a first one."""
+    lines[:] = [re.sub(r"^(\s*)\.\. \[(\d+)\] ", r"\1[\2] ", re.sub(r"\[(\d+)\]_", r"[\1]", line)) for line in lines]
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", plain_footnotes, priority=1)
+    app.connect("autodoc-skip-member", skip_member)
     app.connect("source-read", lambda app, page, source: source.__setitem__(0, links_outside(source[0])))

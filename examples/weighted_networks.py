@@ -54,7 +54,7 @@ print(f"with directions: {directed.score(rings[40:], y[40:]):.1%}")
 print(f"without: {undirected.score(rings[40:], y[40:]):.1%}")
 
 # %%
-# Which edges make two rings differ? Shares of edges add up to 1 with those of the nodes.
+# Why are two rings far from each other? Where the arrows at a node both come in or both go out, it has a share:
 
 why = directed.metric_.explain(rings[0], rings[1])
 print(why)
