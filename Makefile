@@ -3,13 +3,40 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint setup clean pictures
+.PHONY: demo test test-bounds test-lowest fuzz lint setup clean pictures
 
 demo: $(VENV)/.installed
 	$(BIN)/graph-metric-learn demo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+# The tests of compiled loops once more, every index checked; loops compiled so are kept apart from the others.
+test-bounds: $(VENV)/.installed-dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -n 2 tests/transport/kernels \
+		tests/transport/solvers tests/transport/test_walks.py tests/transport/test_ordering.py tests/transport/test_grids.py \
+		tests/features/test_structure.py tests/features/test_strength.py tests/features/test_propagation.py \
+		tests/embeddings/test_axes.py tests/embeddings/test_reference.py tests/objectives/test_votes.py \
+		tests/metrics/sgml/training/test_compiled.py
+
+# Damaged files and odd inputs for as long as one likes: make fuzz SECONDS=3600 SEED=7
+SECONDS ?= 600
+SEED ?= 1
+fuzz: $(VENV)/.installed-dev
+	GRAPH_METRIC_LEARN_FUZZ_SECONDS=$(SECONDS) GRAPH_METRIC_LEARN_FUZZ_SEED=$(SEED) \
+		$(BIN)/python -m pytest -rP tests/fuzz/test_saved.py tests/fuzz/test_inputs.py
+
+# The suite with the lowest versions that pyproject.toml allows, in an environment of its own.
+LOWEST := .venv-lowest
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -n 2
+
+$(LOWEST)/.installed: constraints-lowest.txt pyproject.toml
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints-lowest.txt)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt \
+		--editable ".[dev]"
+	touch $@
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -37,4 +64,4 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info

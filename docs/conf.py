@@ -33,7 +33,6 @@ suppress_warnings = ["myst.header"]
 
 # API pages
 autosummary_generate = True
-autodoc_default_options = {"inherited-members": "BaseEstimator,Module,tuple", "exclude-members": "set_output"}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False

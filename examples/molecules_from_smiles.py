@@ -8,6 +8,7 @@ Names that travel, rows that cannot be read, and folds that keep scaffolds toget
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GroupKFold, cross_val_score
 
@@ -64,4 +65,6 @@ for graph, kind, (neighbor,) in zip(new, classifier.predict(new), nearest, stric
 
 why = classifier.metric_.explain(new[0], new[1])
 print(why)
-why.plot()
+figure, ax = plt.subplots(figsize=(9, 5), layout="constrained")
+why.plot(ax)
+plt.show()

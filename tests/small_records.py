@@ -2,7 +2,9 @@
 
 from graph_metric_learn.experiments.edges import edge_cells
 from graph_metric_learn.experiments.methods import grid
+from graph_metric_learn.experiments.outlook import PREDICTORS, VARIANTS, number_cells, outlook_cells
 from graph_metric_learn.experiments.settings import TASKS
+from graph_metric_learn.experiments.unlabelled import unlabelled_cells
 
 MUTAG = TASKS["MUTAG (degree)"]
 SECONDS = {"training": 0.1, "distances": 0.01, "classifier": 0.01}
@@ -47,3 +49,30 @@ def add_edges(records, dataset, with_data, without, *, share=0.25, largest=0.5, 
                 "edge_share": seen, "weights": {"mean of labels": 1 - seen, "mean of edges": seen},
             }  # fmt: skip
             records.add(edge_cells([dataset], run + 1)[2 * run + (not edges)], result)
+
+
+def add_outlook(records, dataset, metric, knn, ncm, *, largest=0.5):
+    """k-NN and nearest class means on a metric of the outlook: one split per test accuracy."""
+    cells = [c for c in outlook_cells(10, [dataset]) if (c["method"], c["model"]) == VARIANTS[metric]]
+    for predictor, tests in zip(PREDICTORS, (knn, ncm), strict=True):
+        chosen = [cell for cell in cells if cell["classifier"] == predictor]
+        for cell, test in zip(chosen, tests, strict=False):
+            records.add(cell, {"test": test, "largest_class": largest, "chosen": {}, "seconds": SECONDS})
+
+
+def add_numbers(records, untrained, trained):
+    """SGML on molecules, as it comes: one split per error."""
+    cells = [cell for cell in number_cells(10) if "edge_sums" not in cell["model"]]
+    for is_trained, errors in enumerate((untrained, trained)):
+        chosen = [cell for cell in cells if ("n_epochs" not in cell["model"]) == is_trained]
+        for cell, error in zip(chosen, errors, strict=False):
+            records.add(cell, {"test": error, "mean_error": 2.0, "seconds": SECONDS})
+
+
+def add_unlabelled(records, dataset, judge, by_method):
+    """Systems without labels on a dataset: one split or seed per score."""
+    cells = [cell for cell in unlabelled_cells(10, [dataset]) if cell["classifier"] == judge]
+    for method, scores in by_method.items():
+        chosen = [cell for cell in cells if cell["method"] == method]
+        for cell, score in zip(chosen, scores, strict=False):
+            records.add(cell, {"test": score, "seconds": {"all": 1.0}})

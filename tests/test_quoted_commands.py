@@ -15,6 +15,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 LINES = [(page, command, comment) for page in PAGES for command, comment in shell_lines(page)]
 CALLS = [(page, command, comment) for page, command, comment in LINES if "graph-metric-learn " in command]
 LONG = {"bench", "reproduce"}  # commands that are long whatever their options
+CLUSTER = "--scheduler"  # such calls need a cluster: tests/index/test_cluster.py has one
 
 
 def arguments(command):
@@ -24,6 +25,10 @@ def arguments(command):
 
 def is_long(comment):
     return "long" in re.findall(r"\w+", comment)
+
+
+def is_run(command, comment):
+    return not is_long(comment) and CLUSTER not in command
 
 
 def write_molecules(path, numbers):
@@ -79,7 +84,7 @@ def test_calls_of_a_page_run_one_after_the_other(page, files, tmp_path, monkeypa
     served = []
     uvicorn = pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
     monkeypatch.setattr(uvicorn, "run", lambda app, **options: served.append(options))
-    ran = [(command, arguments(command)) for where, command, comment in CALLS if where == page and not is_long(comment)]
+    ran = [(command, arguments(command)) for where, command, comment in CALLS if where == page and is_run(command, comment)]
     made = {words[words.index("--out") + 1].rstrip("/") for _, words in ran if "--out" in words}
     for spare in ("model", "index"):  # where the page does not make it itself
         if spare not in made:

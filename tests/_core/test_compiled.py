@@ -1,7 +1,15 @@
+import os
+import shutil
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+import graph_metric_learn as gml
+from graph_metric_learn._core import compiled
 from graph_metric_learn._core.compiled import parallel, prange
 
 
@@ -30,3 +38,53 @@ def test_several_python_threads_may_call_it(rng):
     for worker in workers:
         worker.join()
     np.testing.assert_array_equal(out, 2 * values)
+
+
+@parallel
+def _doubled(values, out):
+    for i in prange(len(values)):
+        out[i] = 2 * values[i]
+
+
+def test_both_forms_have_a_name_in_the_cache():
+    """numba's cache goes by the name alone: with one name, the form with threads was loaded in place of the other."""
+    names = {c.cell_contents.py_func.__qualname__ for c in _doubled.__closure__ if hasattr(c.cell_contents, "py_func")}
+    assert names == {"_doubled_one_thread", "_doubled_threads"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_uses_no_threads():
+    values, out = np.arange(8.0), np.zeros(8)
+    _doubled(values, out)
+    child = os.fork()
+    if child == 0:
+        out[:] = 0
+        _doubled(values, out)
+        os._exit(0 if compiled._forked and (out == 2 * values).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not compiled._forked
+
+
+def test_without_a_home_and_beside_a_package_that_cannot_be_written(tmp_path):
+    """As in a container: the package is read-only, there is no home, and there may be no temporary folder."""
+    package = tmp_path / "site" / "graph_metric_learn"
+    shutil.copytree(Path(gml.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import warnings; warnings.simplefilter('error', RuntimeWarning)\n"
+        "from numba.core import caching\n"
+        "def refuse(self): raise OSError('read-only')\n"
+        "for name, kind in vars(caching).items():\n"
+        "    if 'InTree' in name or 'UserWide' in name: kind.ensure_cache_path = refuse\n"
+        "import numpy as np, graph_metric_learn as gml\n"
+        "print(gml.__file__, gml.rpw_distance(np.eye(3), np.ones((2, 3))))\n"
+    )
+    for place in (tmp_path / "tmp", tmp_path / "none"):
+        if place.name == "tmp":
+            place.mkdir()
+        environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+        environment |= {"PYTHONPATH": str(package.parent), "TMPDIR": str(place), "HOME": "/nonexistent"}
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert str(package) in ran.stdout
+        assert ran.stderr.count("compiled loops cannot be kept") == 1
+    assert any((tmp_path / "tmp").rglob("*.nbc"))

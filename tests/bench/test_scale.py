@@ -14,7 +14,11 @@ def test_vectors_have_the_variances_of_molecules(rng):
 def test_the_quick_run_measures_everything(monkeypatch):
     pytest.importorskip("faiss", reason="needs faiss-cpu")
     monkeypatch.setattr(scale, "seconds", lambda call, **options: (call(), 0.5)[1])
-    report = scale.run(quick=True)
+    called = []
+    for name in ("measure_fit", "measure_workers", "measure_molecules"):
+        monkeypatch.setattr(scale, name, lambda report, *given, quick, name=name: called.append((name, *given)))
+    report = scale.run(quick=True, molecules="folder")
+    assert called == [("measure_fit",), ("measure_workers",), ("measure_molecules", "folder")]
     assert report.numbers["build"]["rows"] == 20_000
     judged = {target["what"]: target for target in report.targets}
     assert judged["one exact query of 20,000 vectors: faster than FAISS"]["value"] == 1

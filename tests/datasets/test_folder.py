@@ -355,3 +355,22 @@ def test_a_tensor_that_claims_more_than_the_file_holds(tmp_path):
     torch.save({"edge_index": torch.tensor([[0], [1]]), "x": wide}, tmp_path / "a.pt")
     with pytest.raises(ValueError, match=r"a.pt: x claims 10000000000 numbers"):
         load_folder(tmp_path)
+
+
+def test_broken_files_can_be_left_out(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    (tmp_path / "b.graphml").write_text("<graphml>")
+    (tmp_path / "c.json").write_text("{")
+    with pytest.raises(ValueError, match=r"cannot read b.graphml"):
+        load_folder(tmp_path)
+    with pytest.warns(UserWarning, match=r"2 of 3 files left out: cannot read b.graphml.*cannot read c.json"):
+        names, graphs, _ = load_folder(tmp_path, on_error="skip")
+    assert names == ["a"]
+    assert len(graphs) == 1
+    (tmp_path / "labels.csv").write_text("graph,label\nb,no\na,yes\n")
+    with pytest.warns(UserWarning, match="1 of 2 files left out"):
+        names, _, y = load_folder(tmp_path, tmp_path / "labels.csv", on_error="skip")
+    assert (names, y.tolist()) == (["a"], ["yes"])
+    (tmp_path / "a.graphml").unlink()
+    with pytest.raises(ValueError, match="none of 2 files can be read"):
+        load_folder(tmp_path, on_error="skip")

@@ -98,7 +98,7 @@ def test_two_molecules_of_two_classes(tmp_path):
 
 
 def test_options_of_other_sources_are_refused(graphml, molecules):
-    for option, columns in (("smiles", Columns(smiles="s")), ("on-error", Columns(on_error="skip"))):
+    for option, columns in (("smiles", Columns(smiles="s")), ("name", Columns(name="n"))):
         with pytest.raises(ValueError, match=f"--{option} goes with a CSV of molecules"):
             load_source(str(graphml), columns=columns)
     with pytest.raises(ValueError, match="--labels goes with a folder of graph files; --target names"):

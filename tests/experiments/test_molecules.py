@@ -62,5 +62,5 @@ def test_heads_and_fingerprints_are_evaluated_on_the_same_molecules(folder, tmp_
             assert (result["molecules"], result["copies"]) == (38, 1)
     rows = molecule_rows(list(records))
     assert [row[0] for row in rows[1:]] == ["GraphMetric, its ridge", "kernel ridge, Morgan counts"]
-    assert "(1 splits)" in rows[1][1]
+    assert "(1 split)" in rows[1][1]
     assert molecule_rows([]) == []

@@ -7,7 +7,17 @@ from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.page import results_markdown, write_page
 from graph_metric_learn.experiments.records import Records
 from page_reader import Page
-from small_records import MUTAG, SECONDS, add_edges, add_graph_metric, add_sgml, config
+from small_records import (
+    MUTAG,
+    SECONDS,
+    add_edges,
+    add_graph_metric,
+    add_numbers,
+    add_outlook,
+    add_sgml,
+    add_unlabelled,
+    config,
+)
 
 
 def test_the_page_shows_what_was_measured_beside_what_was_published(tmp_path):
@@ -55,7 +65,15 @@ def test_the_page_says_the_same_in_both_forms(tmp_path):
 def test_an_empty_page_leaves_out_what_is_not_measured(tmp_path):
     assert "Nothing measured yet." in write_page([], tmp_path).read_text()
     text = (tmp_path / "README.md").read_text()
-    for heading in ("Edge data", "Looking for the cause", "Figure 1", "Learning curves", "GPU"):
+    for heading in (
+        "Edge data",
+        "The paper's outlook",
+        "Without labels",
+        "Looking for the cause",
+        "Figure 1",
+        "Learning curves",
+        "GPU",
+    ):
         assert f"## {heading}" not in text
     assert "The three tie rules" not in text
     assert "\n\n\n" not in text
@@ -70,6 +88,25 @@ def test_the_page_shows_what_edge_data_is_worth(tmp_path):
     assert "| BZR\\_MD | labels (4 different) |" in section
     assert "| BZR\\_MD | 25 % | 75 % mean of labels, 25 % mean of edges |" in section
     assert "It helps on BZR_MD (+15.0 ± 2.9, p = 0.02)" in " ".join(page.text.split())
+
+
+def test_the_page_shows_the_outlook_and_what_is_there_without_labels(tmp_path):
+    records = Records(tmp_path / "records")
+    add_outlook(records, "MUTAG", "SGML", [0.9, 0.8] * 2, [0.7] * 4)
+    add_numbers(records, [1.5, 1.4], [1.25, 1.25])
+    add_unlabelled(records, "MUTAG", "knn", {"graphmetric": [0.9, 0.8] * 2, "netlsd": [0.7] * 4})
+    add_unlabelled(records, "MUTAG", "kmeans", {"graphmetric": [0.5, 0.25]})
+    page = Page(write_page(records, tmp_path).read_text())
+    text = (tmp_path / "README.md").read_text()
+    outlook = text.split("## The paper's outlook")[1].split("\n## ")[0]
+    assert "| SGML, k-NN | 85.0 ± 2.9 (4 splits) |  |" in outlook
+    assert "| — less SGML, k-NN | -15.0 ± 2.9, p = 0.02 |" in outlook
+    assert '| SGML, loss="mlkr", 5-NN | 1.250 ± 0.000 (2 splits) |' in outlook
+    assert "they cost accuracy on MUTAG (-15.0 ± 2.9, p = 0.02)" in outlook
+    unlabelled = text.split("## Without labels")[1].split("\n## ")[0]
+    assert "| GraphMetric less NetLSD (heat) | +15.0 ± 2.9, p = 0.02 |" in unlabelled
+    assert "0.38 ± 0.12 (2 seeds)" in unlabelled
+    assert "ahead on MUTAG (+15.0 ± 2.9, p = 0.02)" in " ".join(page.text.split())
 
 
 def test_the_page_compares_with_rivals(tmp_path):
@@ -116,7 +153,9 @@ def test_measurements_of_the_gpu_are_shown(tmp_path):
 
 def test_prose_is_in_the_package_data():
     prose = {path.name for path in files("graph_metric_learn.experiments").joinpath("prose").iterdir()}
-    assert prose == {"edges.md", "graph_metric.md", "results.md", "sgml.md", "summary.md"}
+    assert prose == {
+        "edges.md", "graph_metric.md", "outlook.md", "results.md", "sgml.md", "summary.md", "unlabelled.md",
+    }  # fmt: skip
 
 
 def test_figures_that_are_not_drawn_are_not_linked():

@@ -69,11 +69,23 @@ def test_edge_data_is_a_part(ran, tmp_path, capsys):
     assert parts == ["page", "page"]
 
 
+def test_the_outlook_is_a_part_whose_numbers_need_molecules(ran, tmp_path, capsys):
+    cells, _ = ran
+    assert reproduce("outlook", tmp_path, runs=1) == []
+    assert {config["what"] for config in cells} == {"outlook", "unlabelled"}
+    assert "ESOL" not in {config["dataset"] for config in cells}
+    assert "numbers are left out of the outlook" in capsys.readouterr().err
+    cells.clear()
+    reproduce("outlook", tmp_path, runs=1, molecules=tmp_path, datasets=["ESOL", "MUTAG"])
+    assert {config["dataset"] for config in cells} == {"ESOL", "MUTAG"}
+    assert "left out" not in capsys.readouterr().err
+
+
 def test_all_is_every_part_and_with_methods_every_table(ran, tmp_path):
     cells, parts = ran
     reproduce("all", tmp_path, runs=1)
     assert parts == ["runtimes", "figure1", "page"]
-    assert {config.get("what") for config in cells} == {None, "ties", "edges"}
+    assert {config.get("what") for config in cells} == {None, "ties", "edges", "outlook", "unlabelled"}
     cells.clear()
     parts.clear()
     reproduce("all", tmp_path, runs=1, methods=["rpw"])

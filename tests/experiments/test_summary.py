@@ -4,7 +4,7 @@ import pytest
 
 from graph_metric_learn.experiments.records import Records
 from graph_metric_learn.experiments.summary import renew_summary, summary
-from small_records import add_edges, add_sgml
+from small_records import add_edges, add_outlook, add_sgml, add_unlabelled
 
 
 def test_the_summary_is_renewed_between_its_marks(tmp_path):
@@ -33,6 +33,17 @@ def test_edge_data_is_summed_up(tmp_path):
     assert "directions. On average over 1 dataset, edge data changes the accuracy by +15.0 ± 5.0" in summary(
         list(records)
     )
+
+
+def test_the_outlook_and_metrics_without_labels_are_summed_up(tmp_path):
+    records = Records(tmp_path)
+    assert "left for later" not in summary(list(records))
+    assert "Without labels" not in summary(list(records))
+    add_outlook(records, "MUTAG", "SGML", [0.7, 0.7], [0.9, 0.8])
+    add_unlabelled(records, "MUTAG", "knn", {"graphmetric": [0.9, 0.8], "netlsd": [0.7, 0.7]})
+    text = summary(list(records))
+    assert "What the paper left for later. Nearest class means on SGML change the accuracy" in text
+    assert "Without labels. k-NN with GraphMetric that saw no labels" in text
 
 
 def test_the_documentation_shows_what_is_recorded():

@@ -2,6 +2,7 @@ import csv
 import errno
 import os
 
+import joblib
 import numpy as np
 import pytest
 
@@ -43,6 +44,73 @@ def test_an_interruption_leaves_the_old_file(curves, tmp_path, monkeypatch):
         write_npy(tmp_path / "all.npy", curves, None)
     assert (tmp_path / "all.npy").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["all.npy"]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_after_an_interruption_finished_blocks_are_not_computed_again(curves, tmp_path, monkeypatch, symmetric):
+    """The last line of the log is cut off, as by a crash."""
+    monkeypatch.setattr(matrices, "_BLOCK_ROWS", 2)
+    other = None if symmetric else curves[:3]
+    total, left, computed = 3 if symmetric else 4, 2, []
+    real = matrices._distances
+
+    def some(sides, block):
+        if len(computed) == left:
+            raise KeyboardInterrupt
+        computed.append(block)
+        return real(sides, block)
+
+    monkeypatch.setattr(matrices, "_distances", some)
+    with pytest.raises(KeyboardInterrupt):
+        write_npy(tmp_path / "all.npy", curves, other)
+    log = tmp_path / ".all.npy.partial" / "done"
+    assert log.read_text().count("\n") == 2
+    log.write_text(log.read_text()[:-1])
+    assert not (tmp_path / "all.npy").exists()
+    left = 10
+    write_npy(tmp_path / "all.npy", curves, other)
+    assert len(computed) == total + 1
+    assert [path.name for path in tmp_path.iterdir()] == ["all.npy"]
+    wanted = gml.pairwise_distances(curves, other)
+    np.testing.assert_allclose(np.load(tmp_path / "all.npy"), wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_finished_blocks_of_something_else_are_not_used(curves, tmp_path, monkeypatch):
+    monkeypatch.setattr(matrices, "_BLOCK_ROWS", 2)
+    real, calls = matrices._distances, []
+
+    def some(sides, block):
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        calls.append(block)
+        return real(sides, block)
+
+    monkeypatch.setattr(matrices, "_distances", some)
+    with pytest.raises(KeyboardInterrupt):
+        write_npy(tmp_path / "all.npy", curves, None)
+    monkeypatch.setattr(matrices, "_distances", real)
+    turned = curves[[3, 2, 1, 0]]
+    write_npy(tmp_path / "all.npy", turned, None)
+    np.testing.assert_allclose(np.load(tmp_path / "all.npy"), gml.pairwise_distances(turned), rtol=1e-6, atol=1e-7)
+
+
+def test_two_writers_of_one_file(curves, tmp_path, monkeypatch):
+    real = matrices._distances
+
+    def again(sides, block):
+        with pytest.raises(ValueError, match=r"another process is writing all\.npy"):
+            write_npy(tmp_path / "all.npy", curves, None)
+        return real(sides, block)
+
+    monkeypatch.setattr(matrices, "_distances", again)
+    write_npy(tmp_path / "all.npy", curves, None)
+
+
+def test_workers_compute_the_same(curves, tmp_path, monkeypatch):
+    write_npy(tmp_path / "here.npy", curves, None)
+    with joblib.parallel_config("loky", n_jobs=2):
+        write_npy(tmp_path / "there.npy", curves, None)
+    np.testing.assert_array_equal(np.load(tmp_path / "there.npy"), np.load(tmp_path / "here.npy"))
 
 
 def test_distances_that_are_rounding_are_zero(curves, tmp_path):

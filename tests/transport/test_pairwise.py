@@ -233,3 +233,26 @@ def test_out_must_hold_distances(rng):
             gml.pairwise_distances(clouds, out=out)
     with pytest.raises(ValueError, match=r"n_neighbors=1\.5"):
         gml.kneighbors(clouds, n_neighbors=1.5)
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_workers_find_the_same_neighbours(rng, monkeypatch, within):
+    import joblib
+
+    monkeypatch.setattr(pairwise, "_SHIPPED", 7)
+    clouds = [rng.normal(size=(3, 2)) for _ in range(20)]
+    clouds += clouds[:4] * 3  # copies: a measure is not its own neighbour
+    curves = gml.as_curves(clouds)
+    others = None if within else curves[:12]
+    wanted = gml.kneighbors(curves, others, n_neighbors=3)
+    calls = []
+    monkeypatch.setattr(
+        pairwise, "in_parallel", lambda f, tasks, shared: [calls.append(t) or f(shared, t) for t in tasks]
+    )
+    with joblib.parallel_config("loky", n_jobs=2):
+        found = gml.kneighbors(curves, others, n_neighbors=3)
+    assert len(calls) == 5
+    np.testing.assert_allclose(found[0], wanted[0], atol=1e-6)
+    every = gml.pairwise_distances(curves, others)
+    np.testing.assert_allclose(np.take_along_axis(every, found[1], 1), found[0], atol=1e-6)
+    assert not within or (found[1] != np.arange(len(curves))[:, None]).all()

@@ -85,11 +85,9 @@ def number(least: float = -LARGEST, most: float = LARGEST, *, above: bool = Fals
     """A finite number between two bounds; `above`: more than the lower one."""
 
     def check(value: Any, name: str) -> Any:
-        good = (
-            isinstance(value, (int, float, np.integer, np.floating))
-            and not isinstance(value, bool)
-            and least <= value <= most
-        )
+        real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        huge = isinstance(value, int) and abs(value) >= 2**63  # NumPy would keep it as an object
+        good = real and not huge and least <= value <= most
         if not good or (above and value <= least):
             what = f"above {least:g}, up to {most:g}" if above else f"from {least:g} to {most:g}"
             raise FieldError(name, f"must be a number {what}, got {_shown(value)}")

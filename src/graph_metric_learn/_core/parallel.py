@@ -50,6 +50,14 @@ def is_parallel() -> bool:
     return n_jobs not in (None, 1) and effective_n_jobs(n_jobs) > 1
 
 
+def n_workers() -> int:
+    """How many workers joblib was told to use; 1 without."""
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    return max(1, effective_n_jobs(get_active_backend()[1])) if is_parallel() else 1
+
+
 class Package:
     """Something that is sent to workers once; schedulers go by its size."""
 

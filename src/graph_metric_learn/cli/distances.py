@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .cluster import scheduler_option
 from .outputs import check_new, overwrite_option
 from .sources import SOURCE, read_source, source_options
 
@@ -14,6 +15,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help=SOURCE)
     parser.add_argument("--others", help="second set of graphs (columns); the same as source without it")
     parser.add_argument("--out", type=Path, required=True, help="file to write, .npy or .csv")
+    scheduler_option(parser)
     overwrite_option(parser)
     source_options(parser)
 

@@ -20,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
                 stack.enter_context(no_bars())
             warnings.showwarning = lambda message, *_: _say(options.command, f"warning: {message}")
+            if getattr(options, "scheduler", None):
+                from .cluster import workers
+
+                stack.enter_context(workers(options.scheduler))
             return options.run(options) or 0
     except (ValueError, ImportError, OSError) as error:
         _say(options.command, str(error))

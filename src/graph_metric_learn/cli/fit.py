@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .cluster import scheduler_option
 from .outputs import check_new, overwrite_option
 from .sources import SOURCE, read_source, source_options
 
@@ -65,6 +66,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--no-estimate", action="store_true",
         help="do not measure how well neighbours predict new graphs, which takes five times as long as learning",
     )  # fmt: skip
+    scheduler_option(parser)
     overwrite_option(parser, "an earlier model")
     source_options(parser, target=True)
 

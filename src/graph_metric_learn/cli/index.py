@@ -6,15 +6,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .cluster import scheduler_option
 from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .sources import LINES, SOURCE, source_chunks, source_options
 
-_CHUNK = 2000  # graphs that are embedded and written at a time
+_CHUNK = 4000  # graphs that are embedded and written at a time, times the number of workers
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help="model folder")
-    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("source", help=SOURCE + LINES)
     parser.add_argument("--out", type=Path, required=True, help="folder of the index")
     parser.add_argument("--append", action="store_true", help="add to an index that is there, which has its own model")
     parser.add_argument(
@@ -22,10 +23,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="with --append, what to do with names that are in the index (%(default)s)",
     )  # fmt: skip
     overwrite_option(parser, "an earlier index")
+    scheduler_option(parser)
     source_options(parser, target=True)
 
 
 def run(options: argparse.Namespace) -> None:
+    from .._core.parallel import n_workers
+    from .._core.progress import progress_bar
     from ..index import GraphIndex
     from ..neighbors import load
 
@@ -35,34 +39,32 @@ def run(options: argparse.Namespace) -> None:
         check_new(options.out, options.overwrite)
     model = load(options.model)
     metric = getattr(model, "metric_", model)
-    names, graphs, y = read_source(options, options.source)
     if not options.append:
         GraphIndex(metric).save(options.out, overwrite=options.overwrite)
     with GraphIndex.load(options.out) as index:
         if options.append and index.metric.state()[0] != metric.state()[0]:
             raise ValueError(f"{options.out} was made with another model than {options.model}")
         before = len(index)
-        _add(index, names, graphs, y, options.known)
+        with progress_bar(None, "index", total=None, unit="graph", delay=1.0) as bar:
+            for chunk in source_chunks(options, _CHUNK * n_workers()):
+                _add(index, chunk, options.known)
+                bar.update(len(chunk.names))
         print(f"written: {options.out} ({len(index)} graphs, {len(index) - before} of them new)")
 
 
-def _add(index: Any, names: list[str], graphs: Any, y: Any, known: str) -> None:
-    """Adds the graphs chunk by chunk, each of which is on disk when the next begins."""
-    from .._core.progress import progress_bar
-
+def _add(index: Any, chunk: Any, known: str) -> None:
+    """Adds some graphs, which are on disk when the next are read."""
+    names, graphs, y = chunk
     own = len(set(names)) == len(names)
-    with progress_bar(None, "index", total=len(names), unit="graph", delay=1.0) as bar:
-        for lo in range(0, len(names), _CHUNK):
-            rows = range(lo, min(lo + _CHUNK, len(names)))
-            old = [i for i in rows if own and names[i] in index]
-            new = [i for i in rows if i not in set(old)]
-            if old and known == "raise":
-                raise ValueError(f"{names[old[0]]} is in the index already: --known skip or --known update")
-            if new:
-                index.add(_some(graphs, new), [names[i] for i in new] if own else None, _notes(names, y, new))
-            if old and known == "update":
-                index.update(_some(graphs, old), [names[i] for i in old], _notes(names, y, old))
-            bar.update(len(rows))
+    old = [i for i, name in enumerate(names) if own and name in index]
+    known_rows = set(old)
+    new = [i for i in range(len(names)) if i not in known_rows]
+    if old and known == "raise":
+        raise ValueError(f"{names[old[0]]} is in the index already: --known skip or --known update")
+    if new:
+        index.add(_some(graphs, new), [names[i] for i in new] if own else None, _notes(names, y, new))
+    if old and known == "update":
+        index.update(_some(graphs, old), [names[i] for i in old], _notes(names, y, old))
 
 
 def _some(graphs: Any, rows: list[int]) -> Any:

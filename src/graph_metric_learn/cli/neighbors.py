@@ -7,16 +7,23 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .cluster import scheduler_option
+from .outputs import check_new, overwrite_option, text_output
+from .sources import LINES, SOURCE, source_chunks, source_options
+
+_AT_ONCE = 1000  # graphs that are read and looked up
+
+Neighbors = list[list[dict[str, Any]]]  # of each graph
+Search = Callable[[Any], Neighbors]
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("index", type=Path, help="folder of an index, or of a model with neighbours")
-    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("source", help=SOURCE + LINES)
     parser.add_argument("-k", type=int, default=10, help="how many neighbours (%(default)s)")
     parser.add_argument("--approximate", action="store_true", help="may miss some, for speed; says how many it finds")
     parser.add_argument("--out", type=Path, help="file to write (standard output)")
@@ -25,39 +32,40 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="table: to read; csv: a line per neighbour; json: one JSON object per line and graph (%(default)s)",
     )  # fmt: skip
     overwrite_option(parser)
+    scheduler_option(parser)
     source_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    from .._core.files import write_atomic
-
     if options.out:
         check_new(options.out, options.overwrite)
-    if (options.index / "manifest.json").is_file():
-        names, found = _in_index(options)
-    else:
-        names, found = _in_model(options)
-    text = FORMATS[options.format](names, found)
+    search = _in_index(options) if (options.index / "manifest.json").is_file() else _in_model(options)
+    count = 0
+    with text_output(options.out, options.overwrite) as file:
+        for names, graphs, _ in source_chunks(options, _AT_ONCE):
+            file.write(FORMATS[options.format](names, search(graphs), first=count == 0))
+            count += len(names)
     if options.out:
-        write_atomic(options.out, text, overwrite=options.overwrite)
-        print(f"written: {options.out} ({len(names)} graphs)")
-    else:
-        print(text, end="")
+        print(f"written: {options.out} ({count} graphs)")
 
 
-def _in_index(options: argparse.Namespace) -> tuple[list[str], list[list[dict[str, Any]]]]:
-    """Names of the graphs, and the neighbours of each: "id", "distance" and "metadata"."""
+def _in_index(options: argparse.Namespace) -> Search:
+    """The neighbours of each graph in an index: "id", "distance" and "metadata"."""
     from ..index import GraphIndex
 
     index = GraphIndex.load(options.index, read_only=True)
-    names, graphs, _ = read_source(options, options.source)
-    distances, ids, notes = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
-    if options.approximate:
-        print(index.describe_recall(), file=sys.stderr)
-    return names, _listed(distances, ids, notes)
+
+    def search(graphs: Any) -> Neighbors:
+        said = index.recall_ is not None
+        found = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
+        if options.approximate and not said:
+            print(index.describe_recall(), file=sys.stderr)
+        return _listed(*found)
+
+    return search
 
 
-def _in_model(options: argparse.Namespace) -> tuple[list[str], list[list[dict[str, Any]]]]:
+def _in_model(options: argparse.Namespace) -> Search:
     """The same among the reference graphs of a model; ids are their names, or their rows where they have none."""
     from ..neighbors import load
 
@@ -66,13 +74,16 @@ def _in_model(options: argparse.Namespace) -> tuple[list[str], list[list[dict[st
         raise ValueError(f"{options.index} has no neighbours: fit with --model knn, or make an index of it")
     if options.approximate:
         raise ValueError("--approximate goes with an index")
-    names, graphs, _ = read_source(options, options.source)
-    distances, rows = model.kneighbors(graphs, options.k)
-    notes = [[{"target": target} for target in model.y_[row].tolist()] for row in rows]
-    return names, _listed(distances, rows if model.names_ is None else model.names_[rows], notes)
+
+    def search(graphs: Any) -> Neighbors:
+        distances, rows = model.kneighbors(graphs, options.k)
+        notes = [[{"target": target} for target in model.y_[row].tolist()] for row in rows]
+        return _listed(distances, rows if model.names_ is None else model.names_[rows], notes)
+
+    return search
 
 
-def _listed(distances: Any, ids: Any, notes: Any) -> list[list[dict[str, Any]]]:
+def _listed(distances: Any, ids: Any, notes: Any) -> Neighbors:
     return [
         [
             {"id": name, "distance": distance, "metadata": note}
@@ -82,7 +93,7 @@ def _listed(distances: Any, ids: Any, notes: Any) -> list[list[dict[str, Any]]]:
     ]
 
 
-def _table(names: list[str], found: list[list[dict[str, Any]]]) -> str:
+def _table(names: list[str], found: Neighbors, *, first: bool) -> str:
     """A paragraph per graph: its neighbours with their distances."""
     parts = []
     for name, neighbors in zip(names, found, strict=True):
@@ -95,11 +106,12 @@ def _target(note: Any) -> str:
     return f"  ({note['target']})" if isinstance(note, dict) and note.get("target") is not None else ""
 
 
-def _csv(names: list[str], found: list[list[dict[str, Any]]]) -> str:
+def _csv(names: list[str], found: Neighbors, *, first: bool) -> str:
     """A line per neighbour; metadata as JSON."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["graph", "rank", "neighbor", "distance", "metadata"])
+    if first:
+        writer.writerow(["graph", "rank", "neighbor", "distance", "metadata"])
     for name, neighbors in zip(names, found, strict=True):
         for rank, one in enumerate(neighbors, start=1):
             note = "" if one["metadata"] is None else json.dumps(one["metadata"], ensure_ascii=False)
@@ -107,7 +119,7 @@ def _csv(names: list[str], found: list[list[dict[str, Any]]]) -> str:
     return text.getvalue()
 
 
-def _json_lines(names: list[str], found: list[list[dict[str, Any]]]) -> str:
+def _json_lines(names: list[str], found: Neighbors, *, first: bool) -> str:
     lines = [{"graph": name, "neighbors": neighbors} for name, neighbors in zip(names, found, strict=True)]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 

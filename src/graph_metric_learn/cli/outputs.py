@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 
 def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier file") -> None:
@@ -11,7 +15,22 @@ def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier fi
     parser.add_argument("--overwrite", action="store_true", help=f"replace {what}")
 
 
+@contextmanager
+def text_output(path: Path | None, overwrite: bool) -> Iterator[TextIO]:
+    """A file that appears when the block ends well, or standard output."""
+    if path is None:
+        yield sys.stdout
+        return
+    from .._core.files import new_file
+
+    with new_file(path, overwrite=overwrite) as name, name.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
 def check_new(path: Path, overwrite: bool) -> None:
-    """Refuses to overwrite before the work starts, not after it."""
+    """Refuses to overwrite, or to write where nothing can be written, before the work starts and not after it."""
+    from .._core.files import check_writable
+
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists already: choose another --out or add --overwrite")
+    check_writable(path)

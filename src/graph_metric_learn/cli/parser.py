@@ -24,6 +24,7 @@ COMMANDS = {
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
+    "warm-up": "compile all loops now instead of at their first use, for images and after an installation",
 }
 _QUIET = "no progress bars: nothing on stderr but warnings and errors"
 
@@ -37,7 +38,7 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, text in COMMANDS.items():
-        module = importlib.import_module(f".{name}", __package__)
+        module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)

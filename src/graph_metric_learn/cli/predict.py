@@ -9,13 +9,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .outputs import check_new, overwrite_option, text_output
+from .sources import LINES, SOURCE, source_chunks, source_options
+
+_AT_ONCE = 1000  # graphs that are read and predicted
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help="model folder")
-    parser.add_argument("source", help=SOURCE)
+    parser.add_argument("source", help=SOURCE + LINES)
     parser.add_argument("--out", type=Path, help="file to write (standard output)")
     parser.add_argument(
         "--format", choices=list(FORMATS), default="table",
@@ -26,7 +28,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from .._core.files import write_atomic
     from ..neighbors import load
 
     if options.out:
@@ -34,28 +35,30 @@ def run(options: argparse.Namespace) -> None:
     model = load(options.model)
     if not hasattr(model, "predict"):
         raise ValueError(f"{options.model} holds a metric without a predictor: fit with --model knn or another")
-    names, graphs, _ = read_source(options, options.source)
-    predicted = model.predict(graphs)
-    shares = model.predict_proba(graphs) if hasattr(model, "predict_proba") else None
-    text = FORMATS[options.format](names, predicted, shares, model.classes_ if shares is not None else ())
+    has_shares, count = hasattr(model, "predict_proba"), 0
+    classes = model.classes_ if has_shares else ()
+    with text_output(options.out, options.overwrite) as file:
+        for names, graphs, _ in source_chunks(options, _AT_ONCE):
+            graphs = model.metric_.read(graphs)
+            shares = model.predict_proba(graphs) if has_shares else None
+            file.write(FORMATS[options.format](names, model.predict(graphs), shares, classes, first=count == 0))
+            count += len(names)
     if options.out:
-        write_atomic(options.out, text, overwrite=options.overwrite)
-        print(f"written: {options.out} ({len(names)} graphs)")
-    else:
-        print(text, end="")
+        print(f"written: {options.out} ({count} graphs)")
 
 
-def _table(names: list[str], predicted: Any, shares: Any, classes: Any) -> str:
+def _table(names: list[str], predicted: Any, shares: Any, classes: Any, *, first: bool) -> str:
     """CSV, a line per graph: its name, its class, and the share of the votes of every class if the model has such."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["graph", "prediction", *(f"share {c}" for c in classes)])
+    if first:
+        writer.writerow(["graph", "prediction", *(f"share {c}" for c in classes)])
     for i, (name, label) in enumerate(zip(names, predicted, strict=True)):
         writer.writerow([name, label, *(f"{share:.4g}" for share in (shares[i] if shares is not None else ()))])
     return text.getvalue()
 
 
-def _json_lines(names: list[str], predicted: Any, shares: Any, classes: Any) -> str:
+def _json_lines(names: list[str], predicted: Any, shares: Any, classes: Any, *, first: bool) -> str:
     """The same as one JSON object per line; shares are in the order of the classes, and not rounded."""
     lines = []
     for i, (name, label) in enumerate(zip(names, predicted.tolist(), strict=True)):

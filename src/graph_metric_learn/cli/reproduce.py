@@ -13,7 +13,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "what", choices=[*PARTS, "all"],
-        help="which part; edges: GraphMetric with and without edge data; choices: ties, propagation, loss, ReLU, Adam",
+        help="which part; edges: GraphMetric with and without edge data; outlook: what the paper left for later, and "
+        "metrics without labels; choices: ties, propagation, loss, ReLU, Adam",
     )  # fmt: skip
     add("--datasets", nargs="+", metavar="NAME", help="only these; also TU datasets beyond the paper")
     add("--features", help="node features for datasets beyond the paper (auto)")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ SOURCE = (
     "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .json, .pt or .safetensors files, "
     "one graph each, or a .csv or .csv.gz with a column of SMILES"
 )
+LINES = "; - reads standard input: a SMILES, or a graph as node-link JSON, per line"
 
 
 def root_option(parser: argparse.ArgumentParser) -> None:
@@ -25,12 +28,26 @@ def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> 
     if target:
         add("--target", metavar="COLUMN", help="column of classes or numbers")
     add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
-    add("--on-error", choices=["raise", "skip"], help="stop at a row that cannot be read, or leave it out (raise)")
+    parser.add_argument(
+        "--on-error", choices=["raise", "skip"],
+        help="stop at a row of a CSV or a file of a folder that cannot be read, or leave it out (raise)",
+    )  # fmt: skip
 
 
 def read_source(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:
     """Names, graphs and classes of what was named."""
     from ..datasets.sources import Columns, load_source
 
-    given = Columns(**{column: getattr(options, column, None) for column in Columns._fields})
-    return load_source(source, root=options.root, labels=labels, columns=given)
+    return load_source(source, root=options.root, labels=labels, columns=_columns(options, Columns))
+
+
+def source_chunks(options: argparse.Namespace, size: int) -> Iterator[Any]:
+    """The same, at most `size` graphs at a time; - is standard input."""
+    from ..datasets.chunks import source_chunks as chunks
+    from ..datasets.sources import Columns
+
+    return chunks(options.source, root=options.root, columns=_columns(options, Columns), lines=sys.stdin, size=size)
+
+
+def _columns(options: argparse.Namespace, kind: Any) -> Any:
+    return kind(**{column: getattr(options, column, None) for column in kind._fields})

@@ -5,22 +5,27 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._core.validation import one_of
 from .limits import check_unpacked, check_xml
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 # Under which names `as_graphs` looks for vectors and labels of nodes and edges.
 _VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
 _WEIGHT = "weight"
+_MOST_LISTED = 5  # files in a warning
 
 
-def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[list[str], list[Any], np.ndarray | None]:
+def load_folder(
+    folder: str | Path, labels: str | Path | None = None, *, on_error: str = "raise"
+) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Reads the graphs of a folder.
 
     Parameters
@@ -43,6 +48,9 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     labels : path, optional
         CSV with a header and the columns "graph" (file name, with or without its extension) and "label". Without it,
         all graphs are read and have no class.
+    on_error : {"raise", "skip"}
+        What to do with a file that cannot be read: raise a `ValueError` that names it, or leave it out and name all
+        such files in one warning.
 
     Returns
     -------
@@ -55,6 +63,21 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
     y : ndarray of str [G] or None
         Classes, as the CSV writes them.
     """
+    files = graph_files(folder)
+    one_of("on_error", on_error, ("raise", "skip"))
+    if labels is None:
+        graphs = read_files(files, skip=on_error == "skip")
+        return list(graphs), list(graphs.values()), None
+    classes = _read_labels(Path(labels))
+    missing = [name for name in classes if name not in files]
+    if missing:
+        raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
+    graphs = read_files({name: files[name] for name in classes}, skip=on_error == "skip")
+    return list(graphs), list(graphs.values()), np.array([classes[name] for name in graphs])
+
+
+def graph_files(folder: str | Path) -> dict[str, Path]:
+    """The graph files of a folder by the names of the graphs, sorted."""
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
@@ -66,13 +89,7 @@ def load_folder(folder: str | Path, labels: str | Path | None = None) -> tuple[l
             files[path.stem] = path
     if not files:
         raise ValueError(f"{folder} holds no graph files ({', '.join(SUFFIXES)})")
-    if labels is None:
-        return list(files), _read_all(files.values()), None
-    classes = _read_labels(Path(labels))
-    missing = [name for name in classes if name not in files]
-    if missing:
-        raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
-    return list(classes), _read_all(files[name] for name in classes), np.array(list(classes.values()))
+    return files
 
 
 def _read_labels(path: Path) -> dict[str, str]:
@@ -98,9 +115,25 @@ def _read_labels(path: Path) -> dict[str, str]:
     return classes
 
 
-def _read_all(paths: Iterable[Path]) -> list[Any]:
-    """The graphs in files whose nodes and edges have attributes of the same names, or a ValueError that names both."""
-    return _alike((path, _read(path)) for path in paths)
+def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
+    """The graphs in files, by name; with `skip`, without those that cannot be read, which one warning lists."""
+    found: list[tuple[str, Path, Any]] = []
+    broken = []
+    for name, path in files.items():
+        try:
+            found.append((name, path, _read(path)))
+        except ValueError as error:
+            if not skip:
+                raise
+            broken.append(str(error))
+    if broken:
+        more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
+        listed = "; ".join(broken[:_MOST_LISTED]) + more
+        if not found:
+            raise ValueError(f"none of {len(broken)} files can be read: {listed}")
+        warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
+    graphs = _alike((path, graph) for _, path, graph in found)
+    return dict(zip((name for name, *_ in found), graphs, strict=True))
 
 
 def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[Any]:
@@ -121,7 +154,7 @@ def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[An
 
 
 def _alike(read: Iterable[tuple[Path, Any]]) -> list[Any]:
-    """Graphs with their files, of which all must have attributes of the same names."""
+    """Graphs with their files, of which all must have attributes of the same names, or a ValueError that names both."""
     graphs = []
     first: dict[str, tuple[Path, list[str]]] = {}
     for path, graph in read:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,20 +105,34 @@ def read_smiles_file(
     path: str | Path, smiles: str, target: str | None, name: str | None, on_error: str, *, plain: bool = False
 ) -> MoleculeDataset:
     """What `load_smiles` does; `plain` makes `PlainData`, without importing PyTorch Geometric."""
-    path = Path(path)
-    table = _read_csv(path)
+    (table,) = csv_tables(Path(path))
+    return molecules_of(table, smiles, target, name, on_error, plain=plain, stacklevel=5)
+
+
+def molecules_of(
+    table: Table,
+    smiles: str,
+    target: str | None,
+    name: str | None,
+    on_error: str,
+    *,
+    plain: bool = True,
+    stacklevel: int = 4,
+) -> MoleculeDataset:
+    """The molecules in a part of a CSV file."""
     texts = table.column(smiles)
     places = [f"line {line}" for line in table.lines]
     given = None if target is None else table.column(target)
     problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
     graphs = read_molecules(
-        texts, places, names=names, on_error=on_error, problems=problems, source=path.name, plain=plain, stacklevel=4
-    )
+        texts, places, names=names, on_error=on_error, problems=problems, source=table.path.name, plain=plain,
+        stacklevel=stacklevel,
+    )  # fmt: skip
     y = None if given is None else _typed([given[i] for i in graphs.rows])
     if y is not None:
         _set_targets(graphs, y)
-    return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", path.name), graphs.rows)
+    return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
 
 def scaffolds(smiles: Iterable[Any]) -> list[str]:
@@ -152,8 +166,8 @@ def scaffolds(smiles: Iterable[Any]) -> list[str]:
     return found
 
 
-class _Table(NamedTuple):
-    """A CSV file: columns by their place, and the line on which each row starts."""
+class Table(NamedTuple):
+    """Rows of a CSV file: columns by their place, and the line on which each row starts."""
 
     path: Path
     header: list[str]
@@ -169,10 +183,13 @@ class _Table(NamedTuple):
         return [row[place].strip() for row in self.rows]
 
 
-def _read_csv(path: Path) -> _Table:
+def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
+    """A CSV file, at most `size` rows at a time; None is all at once."""
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     header: list[str] | None = None
-    rows, lines, line = [], [], 1
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    line, found = 1, False
     unpacked, most = 0, max_unpacked()
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
@@ -185,17 +202,22 @@ def _read_csv(path: Path) -> _Table:
                         raise ValueError(f"{path.name}, line {line} has {len(row)} values for {len(header)} columns")
                     rows.append(row)
                     lines.append(line)
+                    found = True
                 line = reader.line_num + 1
                 unpacked += sum(map(len, row)) + len(row)
-                if unpacked > most:
+                if unpacked > most and size is None:
                     refuse_large(unpacked, path.name)
+                if header is not None and len(rows) == size:
+                    yield Table(path, header, rows, lines)
+                    rows, lines = [], []
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     except (OSError, EOFError, csv.Error) as error:
         raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if header is None or not rows:
+    if header is None or not found:
         raise ValueError(f"{path} needs a header with names of columns, and at least one row")
-    return _Table(path, header, rows, lines)
+    if rows:
+        yield Table(path, header, rows, lines)
 
 
 def _typed(values: list[str]) -> np.ndarray:

@@ -45,15 +45,13 @@ def load_source(
     """
     folder = Path(source)
     columns = columns or Columns()
-    if source.lower().endswith((".csv", ".csv.gz")) and not folder.is_dir():
+    if is_csv(source):
         if labels is not None:
             raise ValueError("--labels goes with a folder of graph files; --target names the column of a CSV")
         return _load_csv(source, columns)
-    for option, value in columns._asdict().items():
-        if value is not None:
-            raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
-    if folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file():
-        return load_folder(folder, labels)
+    check_columns(columns, of_files=is_graph_folder(source))
+    if is_graph_folder(source):
+        return load_folder(folder, labels, on_error=columns.on_error or "raise")
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
     if ("/" in source or "\\" in source) and not folder.is_dir():
@@ -64,6 +62,24 @@ def load_source(
         dataset = load_tu(source, features=None, root=root)
     rows = range(len(dataset)) if dataset.rows is None else dataset.rows
     return [str(row) for row in rows], dataset.graphs, dataset.y
+
+
+def is_csv(source: str) -> bool:
+    """Whether a source is a CSV of molecules, by its name."""
+    return source.lower().endswith((".csv", ".csv.gz")) and not Path(source).is_dir()
+
+
+def is_graph_folder(source: str) -> bool:
+    """Whether a source is a folder of graph files; one in TU format is not."""
+    folder = Path(source)
+    return folder.is_dir() and not (folder / f"{folder.name}_A.txt").is_file()
+
+
+def check_columns(columns: Columns, *, of_files: bool) -> None:
+    """A `ValueError` for columns where there is no CSV; files of a folder may be left out by option."""
+    for option, value in columns._asdict().items():
+        if value is not None and not (of_files and option == "on_error"):
+            raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
 
 
 def _load_csv(source: str, columns: Columns) -> tuple[list[str], list[Any], np.ndarray | None]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..report.render import render_sentence
 from .comparisons import most_chosen
-from .judgements import PACKAGE
+from .differences import Comparison, average, compared_by_dataset, difference_row, judged, scores_of
 from .records import Config, Record, Result
-from .settings import TASKS, TITLES
-from .statistics import PairedTest, average_over_tasks, corrected_resampled_t, p_text
-from .tables import Entry, Rows, best_entry, difference_text, paired_gaps, signed, standard_error
+from .settings import PACKAGE, TASKS, TITLES
+from .tables import Entry, Rows, best_entry, signed
 
 # What the labels, vectors and directions of edges mean, by dataset.
 EDGE_DATASETS = {
@@ -26,21 +25,6 @@ EDGE_DATASETS = {
 READINGS: dict[str, Any] = {"with edge data": "auto", "without edge data": False}  # of GraphMetric(edges=…)
 CLASSIFIER = "head-knn"
 NETWORK: dict[str, Any] = {"limit": 20 * 60.0}  # settings of GINE, which reads the same graphs
-CLEAR = 0.05  # a difference with a larger p-value may be chance
-
-
-class Comparison(NamedTuple):
-    """A mean difference in points, with edge data less without, its standard error, and the corrected paired test.
-
-    Error and p-value are nan if there is one run.
-    """
-
-    difference: float
-    error: float
-    test: PairedTest
-
-    def __str__(self) -> str:
-        return difference_text(self.difference, self.error, self.test.p)
 
 
 def edge_datasets(named: Sequence[str] | None) -> list[str]:
@@ -86,16 +70,14 @@ def edge_rows(records: Sequence[Record], datasets: Sequence[str] = tuple(EDGE_DA
     for title, edges in READINGS.items():
         found = [_entry(records, name, edges) for name in datasets]
         means = [entry.mean for entry in found if entry is not None]
-        average = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
-        rows.append([f"GraphMetric, {title}", *("" if entry is None else str(entry) for entry in found), average])
-    by_name = _comparisons(records, datasets)
-    average = str(_average(by_name)) if len(by_name) == len(datasets) else ""
-    rows.append(["difference", *(str(by_name.get(name, "")) for name in datasets), average])
+        mean = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
+        rows.append([f"GraphMetric, {title}", *("" if entry is None else str(entry) for entry in found), mean])
+    rows.append(difference_row("difference", _comparisons(records, datasets), datasets))
     networks = [best_entry(_matching(records, name, NETWORK, "own")) for name in datasets]
     if any(networks):
         means = [found.mean for found in networks if not isinstance(found, str)]
-        average = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
-        rows.append([TITLES["gine"], *map(str, networks), average])
+        mean = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
+        rows.append([TITLES["gine"], *map(str, networks), mean])
     results = [_results(records, name, READINGS["with edge data"]) for name in datasets]
     rows.append([TITLES["largest-class"], *map(_largest_class, results), ""])
     return rows
@@ -129,19 +111,14 @@ def edge_judgement(records: Sequence[Record]) -> str:
     if not found:
         return ""
     below = [name for name in found if all(_beaten(_results(records, name, edges)) for edges in READINGS.values())]
-    clear = {name for name, one in found.items() if one.test.p < CLEAR}
-    average = _average(found)
     return render_sentence(
         PACKAGE,
         "edges.md",
         n_datasets=len(found),
-        average=difference_text(average.difference, average.error),
-        p=p_text(average.test.p),
+        average=average(found).in_words("points"),
         median=signed(np.median([one.difference for one in found.values()])),
-        better={name: one for name, one in found.items() if name in clear and one.difference > 0},
-        worse={name: one for name, one in found.items() if name in clear and one.difference < 0},
-        unclear={name: one for name, one in found.items() if name not in clear},
         below=below,
+        **judged(found),
     )
 
 
@@ -167,22 +144,11 @@ def _entry(records: Sequence[Record], name: str, edges: Any) -> Entry | None:
 
 
 def _comparisons(records: Sequence[Record], datasets: Sequence[str]) -> dict[str, Comparison]:
-    """The difference by dataset, on the runs that were measured with and without edge data."""
-    compared = {}
-    for name in datasets:
-        one, other = (_entry(records, name, edges) for edges in READINGS.values())
-        if one is not None and other is not None and len(gaps := paired_gaps(one, other)):
-            error = standard_error(gaps) if len(gaps) > 1 else np.nan
-            compared[name] = Comparison(float(gaps.mean()), error, corrected_resampled_t(gaps))
-    return compared
-
-
-def _average(compared: dict[str, Comparison]) -> Comparison:
-    """The mean over datasets, each of which counts the same; errors of different datasets are independent."""
-    found = compared.values()
-    errors = np.array([one.error for one in found])
-    test = average_over_tasks([one.test for one in found])
-    return Comparison(test.mean, float(np.sqrt(np.sum(errors**2)) / len(errors)), test)
+    """The difference by dataset, with edge data less without, on the runs that were measured both ways."""
+    one, other = (
+        {name: scores_of(_records(records, name, edges), {}, 100.0) for name in datasets} for edges in READINGS.values()
+    )
+    return compared_by_dataset(one, other)
 
 
 def _beaten(results: Sequence[Result]) -> bool:

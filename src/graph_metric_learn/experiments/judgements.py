@@ -11,10 +11,8 @@ from .choices import missed
 from .comparisons import other_systems
 from .published import PUBLISHED
 from .records import Record
-from .settings import TABLES, TASKS, title
+from .settings import PACKAGE, TABLES, TASKS, title
 from .tables import signed, table_entry
-
-PACKAGE = "graph_metric_learn.experiments"
 
 
 def sgml_judgement(records: Sequence[Record]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from ..datasets import load_smiles, scaffolds
 from ..graphs import Graphs, as_graphs
 from ..metrics.automatic.estimator import GraphMetric
+from .differences import scores_of, scores_text
 from .heads import area_under_curve, head_results, root_mean_square_error
 from .records import Config, Record, Result
 from .settings import HEADS, TITLES
@@ -125,7 +126,8 @@ def evaluate_molecules(configs: list[Config], folder: str) -> list[Result]:
     else:
         from sklearn.metrics import roc_auc_score
 
-        reached = float(roc_auc_score(data.y[test], system.decision_function(data.smiles[test])))
+        found = system.decision_function(data.smiles[test])
+        reached = float(roc_auc_score(data.y[test], found if found.ndim == 1 else found[:, 1] - found[:, 0]))
     return [{"test": reached, "seconds": {"training": time.perf_counter() - start}, **described} for _ in configs]
 
 
@@ -135,20 +137,16 @@ def molecule_rows(records: Sequence[Record]) -> Rows:
     lines = [("graphmetric", head, copies) for copies in COPIES for head in HEADS]
     lines += [(method, "own", "kept") for method in FINGERPRINTS]
     for method, classifier, copies in lines:
-        cells = [_cell(records, name, method, classifier, copies) for name in MOLECULE_TASKS]
+        found = [scores_of(records, molecule_wanted(name, method, classifier, copies)) for name in MOLECULE_TASKS]
+        cells = [scores_text(scores, 3) for scores in found]
         if any(cells):
             label = ", ".join(filter(None, (TITLES[method], TITLES[classifier]))) + COPIES[copies]
             rows.append([label, *cells])
     return rows if len(rows) > 1 else []
 
 
-def _cell(records: Sequence[Record], name: str, method: str, classifier: str, copies: str) -> str:
-    wanted = {
+def molecule_wanted(name: str, method: str, classifier: str, copies: str) -> Config:
+    """What the configurations of a cell of the table have in common."""
+    return {
         "what": "molecules", "dataset": name, "method": method, "classifier": classifier, "model": {"copies": copies}
     }  # fmt: skip
-    tests = [one["result"]["test"] for one in records if wanted.items() <= one["config"].items()]
-    if not tests:
-        return ""
-    error = np.std(tests, ddof=1) / np.sqrt(len(tests)) if len(tests) > 1 else np.nan
-    short = "" if len(tests) >= 10 else f" ({len(tests)} splits)"
-    return f"{np.mean(tests):.3f} ± {error:.3f}{short}"

@@ -18,12 +18,14 @@ from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_row
 from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
 from .edges import edge_choice_rows, edge_data_rows, edge_judgement, edge_rows
 from .fair import fair_rows
-from .judgements import PACKAGE, graph_metric_judgement, sgml_judgement
+from .judgements import graph_metric_judgement, sgml_judgement
 from .molecules import molecule_rows
+from .outlook import number_rows, outlook_judgement, outlook_rows
 from .records import Record
 from .runtimes import runtime_rows, speed_judgement
-from .settings import ROWS, SYSTEMS, TABLES, TASKS
+from .settings import PACKAGE, ROWS, SYSTEMS, TABLES, TASKS
 from .tables import Rows, accuracy_rows, seconds_rows
+from .unlabelled import unlabelled_cluster_rows, unlabelled_judgement, unlabelled_knn_rows
 
 TITLE = "graph-metric-learn: results"
 
@@ -69,6 +71,12 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
         edge_judgement=edge_judgement(records),
         molecules=molecule_rows(records),
         fair=fair_rows(records),
+        outlook=outlook_rows(records),
+        outlook_numbers=number_rows(records),
+        outlook_judgement=outlook_judgement(records),
+        unlabelled_knn=unlabelled_knn_rows(records),
+        unlabelled_clusters=unlabelled_cluster_rows(records),
+        unlabelled_judgement=unlabelled_judgement(records),
         rivals=rival_rows(records),
         ingredients=ingredient_rows(records),
         chosen=chosen_rows(records),

@@ -15,13 +15,15 @@ from .fair import fair_cells, fair_rows
 from .figure1 import measure_figure
 from .methods import has_own_classifier, method_names, missing_packages
 from .molecules import molecule_cells, molecule_rows
+from .outlook import number_cells, number_rows, outlook_cells, outlook_rows
 from .page import write_page
 from .records import Records
 from .runner import cells, run_cells
 from .runtimes import measure_datasets, runtime_rows
 from .settings import GRAPHMETRIC_VARIANTS, HEADS, PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
 from .summary import renew_summary
-from .tables import accuracy_rows
+from .tables import Rows, accuracy_rows
+from .unlabelled import unlabelled_cells, unlabelled_cluster_rows, unlabelled_knn_rows
 
 
 def reproduce(
@@ -48,7 +50,8 @@ def reproduce(
     ----------
     what : str
         Which part, one of `PARTS`: "edges" compares GraphMetric with and without edge data, beside GINE, "choices"
-        compares ties, propagation, loss, ReLU and Adam one by one; or "all".
+        compares ties, propagation, loss, ReLU and Adam one by one, "outlook" measures what the paper left for later,
+        and metrics without labels; or "all".
     out : path
         Folder. Results are kept in its subfolder `records` and not computed again.
     datasets : sequence of str, optional
@@ -67,7 +70,7 @@ def reproduce(
         Folder with the datasets.
     molecules, splits : path, optional
         Folders with ESOL.csv, Lipophilicity.csv and BACE.csv, and with NAME.json: without them, "all" leaves out the
-        parts "molecules" and "fair".
+        parts "molecules" and "fair", and "outlook" its numbers.
     readme : path, optional
         Markdown file whose summary, between two marks, is renewed.
     progress : bool, optional
@@ -107,29 +110,45 @@ def reproduce(
     options: dict[str, Any] = {"root": root, "jobs": jobs, "backend": backend, "progress": progress}
     failures = run_cells(wanted, records, **options)
     for table, (tasks, rows) in plan.items():
-        print(f"\n{table}, preset {preset}\n")
-        print(as_markdown(accuracy_rows(list(records), tasks, rows, preset)))
+        _show(f"{table}, preset {preset}", accuracy_rows(list(records), tasks, rows, preset))
     if "edges" in parts:
         named = edge_datasets(datasets)
         failures += run_cells([*edge_cells(named, runs), *network_cells(named, runs)], records, **options)
-        print("\nedge data\n\n" + as_markdown(edge_rows(list(records), named)))
+        _show("edge data", edge_rows(list(records), named))
     if "molecules" in parts:
         failures += run_cells(molecule_cells(runs, datasets), records, folder=molecules, **options)
-        print("\nmolecules\n\n" + as_markdown(molecule_rows(list(records))))
+        _show("molecules", molecule_rows(list(records)))
     if "fair" in parts:
         failures += run_cells(fair_cells(min(runs, 10), datasets), records, folder=splits, **options)
-        print("\nfair comparison\n\n" + as_markdown(fair_rows(list(records))))
+        _show("fair comparison", fair_rows(list(records)))
+    if "outlook" in parts:
+        asked = [*outlook_cells(runs, datasets), *unlabelled_cells(runs, datasets)]
+        if molecules is None:
+            print("numbers are left out of the outlook: no folder of molecules was given", file=sys.stderr)
+        else:
+            asked += number_cells(runs, datasets)
+        failures += run_cells(asked, records, folder=molecules, **options)
+        _show("outlook", outlook_rows(list(records)))
+        _show("numbers", number_rows(list(records)))
+        _show("without labels, k-NN", unlabelled_knn_rows(list(records)))
+        _show("without labels, clusters", unlabelled_cluster_rows(list(records)))
     if "choices" in parts:
         failures += run_cells([*choice_cells(records, runs), *tie_cells(runs)], records, **options)
     if "runtimes" in parts:
         measure_datasets(records, root=root, datasets=datasets)
-        print("\nrun times\n\n" + as_markdown(runtime_rows(records)))
+        _show("run times", runtime_rows(records))
     if "figure1" in parts:
         measure_figure(records)
     print(f"\nwritten: {write_page(records, out)}")
     if readme is not None:
         renew_summary(records, readme)
     return failures
+
+
+def _show(what: str, rows: Rows) -> None:
+    """Prints a table, if it has rows."""
+    if rows:
+        print(f"\n{what}\n\n{as_markdown(rows)}")
 
 
 def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> list[Task]:

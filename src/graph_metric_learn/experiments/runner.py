@@ -13,8 +13,10 @@ from .evaluate import evaluate_baseline, evaluate_edge_data, evaluate_graph_metr
 from .fair import evaluate_fair
 from .methods import grid, has_own_classifier, task_read_by
 from .molecules import evaluate_molecules
+from .outlook import evaluate_outlook
 from .records import Config, Records, Result, key_of
 from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned
+from .unlabelled import evaluate_unlabelled
 
 Places = tuple[str | None, ...]  # folders with the TU datasets, and with molecules or splits
 
@@ -116,6 +118,10 @@ def run_group(configs: list[Config], places: Places, folder: str) -> list[Result
         return evaluate_molecules(configs, files or "")
     if configs[0].get("what") == "fair":
         return evaluate_fair(configs, root, files or "")
+    if configs[0].get("what") == "outlook":
+        return evaluate_outlook(configs, root, files or "")
+    if configs[0].get("what") == "unlabelled":
+        return evaluate_unlabelled(configs, root)
     if configs[0].get("what") == "ties":
         return evaluate_tie_rule(configs, root)
     if configs[0].get("what") == "edges":

@@ -8,11 +8,13 @@ from pathlib import Path
 from .._core.files import write_atomic
 from ..report.render import render_markdown
 from .edges import edge_judgement
-from .judgements import PACKAGE, graph_metric_judgement, sgml_judgement
+from .judgements import graph_metric_judgement, sgml_judgement
+from .outlook import outlook_judgement
 from .published import PUBLISHED
 from .records import Record
-from .settings import TABLES, TASKS
+from .settings import PACKAGE, TABLES, TASKS
 from .tables import Rows, published_text, table_entry
+from .unlabelled import unlabelled_judgement
 
 _BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 
@@ -26,6 +28,8 @@ def summary(records: Sequence[Record]) -> str:
         sgml_judgement=sgml_judgement(records),
         graph_metric_judgement=graph_metric_judgement(records),
         edge_judgement=edge_judgement(records),
+        outlook_judgement=outlook_judgement(records),
+        unlabelled_judgement=unlabelled_judgement(records),
     ).rstrip("\n")
 
 

@@ -182,13 +182,13 @@ def standard_error(gaps: np.ndarray) -> float:
     return float(gaps.std() / np.sqrt(max(len(gaps) - 1, 1)))
 
 
-def difference_text(mean: float | np.floating, error: float, p: float = np.nan) -> str:
+def difference_text(mean: float | np.floating, error: float, p: float = np.nan, digits: int = 1) -> str:
     """A mean difference with its standard error and the p-value of a paired test, as far as there are any.
 
-    >>> difference_text(1.26, 0.52), difference_text(1.26, 0.52, 0.043), difference_text(1.26, np.nan)
-    ('+1.3 ± 0.5', '+1.3 ± 0.5, p = 0.04', '+1.3')
+    >>> difference_text(1.26, 0.52), difference_text(1.26, 0.52, 0.043), difference_text(1.26, np.nan, digits=2)
+    ('+1.3 ± 0.5', '+1.3 ± 0.5, p = 0.04', '+1.26')
     """
-    text = signed(mean) if np.isnan(error) else f"{signed(mean)} ± {error:.1f}"
+    text = signed(mean, digits) if np.isnan(error) else f"{signed(mean, digits)} ± {error:.{digits}f}"
     return ", ".join(filter(None, (text, p_text(p))))
 
 
@@ -204,13 +204,13 @@ def published_text(number: tuple[float, float | None] | None) -> str:
     return f"{mean:.1f}" + ("" if std is None else f" ± {std:.1f}")
 
 
-def signed(points: float | np.floating) -> str:
-    """A difference with its sign and one decimal; no minus before 0.
+def signed(points: float | np.floating, digits: int = 1) -> str:
+    """A difference with its sign, rounded to one decimal or more; no minus before 0.
 
     >>> signed(1.26), signed(-0.04)
     ('+1.3', '+0.0')
     """
-    return f"{round(float(points), 1) + 0.0:+.1f}"
+    return f"{round(float(points), digits) + 0.0:+.{digits}f}"
 
 
 def shown_seconds(number: float) -> str:

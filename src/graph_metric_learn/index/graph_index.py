@@ -12,6 +12,7 @@ import torch
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.parallel import n_workers
 from .._core.validation import whole_number
 from ..graphs import Graphs
 from ..graphs.stream import is_stream, read_chunks
@@ -118,7 +119,7 @@ class GraphIndex:
             return self
         ids = None if ids is None else iter(ids)
         metadata = None if metadata is None else iter(_rows_of_columns(metadata))
-        for chunk in read_chunks(graphs, self.metric.read, _CHUNK):
+        for chunk in read_chunks(graphs, self.metric.read, _CHUNK * n_workers()):
             own = None if ids is None else list(islice(ids, len(chunk)))
             notes = None if metadata is None else list(islice(metadata, len(chunk)))
             self._add(chunk, own, notes)
@@ -162,7 +163,7 @@ class GraphIndex:
 
         Parameters
         ----------
-        graphs : list of graphs
+        graphs : list of graphs, or any iterable of graphs or batches
             See :func:`as_graphs`.
         k : int
             How many neighbours.
@@ -180,6 +181,11 @@ class GraphIndex:
         ids : ndarray [N, k]
             int64 if all ids of the index are whole numbers, else objects.
         """
+        if is_stream(graphs):
+            chunks = read_chunks(graphs, self.metric.read, _CHUNK * n_workers())
+            parts = [self.search(chunk, k, approximate=approximate, metadata=True) for chunk in chunks]
+            distances, ids = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+            return (distances, ids, [note for part in parts for note in part[2]])[: 3 if metadata else 2]  # type: ignore[return-value]
         state = self._store.state
         k = whole_number("k", k, 1)
         if k > len(state):

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..transport.means import Means
 from .base import ClassesFromGraphs, MetricPredictor
+from .streaming import streamed
 
 _SAME = 1e-9  # relative difference up to which two squared distances in float64 count as equal
 
@@ -88,6 +89,7 @@ class NearestClassMean(ClassesFromGraphs, _MeansPredictor):
         scores = -self._squares(graphs)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class whose mean is nearest [N]; the first of equals."""
         nearest = nearest_mean(self._squares(graphs))

@@ -13,6 +13,7 @@ from ..transport import Embedded, pairwise_distances
 from ..transport.means import Means
 from .base import read_for
 from .class_means import _MeansPredictor, nearest_mean
+from .streaming import streamed
 
 _COPY = 1e-10  # share of the largest squared distance up to which two graphs count as copies of each other
 _MOST_PAIRED = 5000  # graphs up to which the matrix of all pairs is made: 200 MB
@@ -132,6 +133,7 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         """Distances of graphs to all centres [N, n_clusters]."""
         return np.sqrt(self._squares(graphs))
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The cluster whose centre is nearest [N]; the first of equals."""
         return nearest_mean(self._squares(graphs))

@@ -22,6 +22,7 @@ from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
 from .reference_graphs import ReferenceGraphs
+from .streaming import streamed
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from
@@ -169,6 +170,7 @@ class _Neighbors(MetricPredictor):
                 raise ValueError("labels must be finite, without NaN")
         return found
 
+    @streamed
     def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the nearest reference graphs [N, k], nearest first.
 
@@ -294,11 +296,13 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         """Class labels."""
         return self._reference.classes
 
+    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Shares of the votes for each class [N, classes]."""
         check_is_fitted(self, "embedded_")
         return self._votes(graphs, self._reference)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
         check_is_fitted(self, "embedded_")
@@ -374,6 +378,7 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N] or [N, T]; of several numbers, over the neighbours that have one."""
         check_is_fitted(self, "embedded_")

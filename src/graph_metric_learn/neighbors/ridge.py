@@ -14,6 +14,7 @@ from ..objectives.classes import elected_output
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .calibration import calibrate, probabilities
 from .fold_distances import typical_distance
+from .streaming import streamed
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
@@ -117,6 +118,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Numbers [N] or [N, T]."""
         outputs = self._outputs(graphs)
@@ -155,16 +157,19 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         super()._complete()
         self.classes_ = np.unique(self.y_)
 
+    @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
         """Outputs of the classes [N, C]; for two classes, second minus first [N]."""
         outputs = self._outputs(graphs)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
+    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
         outputs = self._outputs(graphs)
         return probabilities(outputs, self.chosen_["calibrator"])
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the largest output [N]."""
         best = elected_output(self._outputs(graphs))

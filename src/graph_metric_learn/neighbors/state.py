@@ -39,10 +39,11 @@ Kind = TypeVar("Kind", bound="MetricPredictor")
 
 EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
 
-_LARGEST = 1e300  # of targets
+_LARGEST = 1e100  # of targets, as in `objectives.numbers`
 _MANY = 10**9
 _POSITIVE = number(1e-12, 1e12)
 _AUTO = choice(["auto"])
+_SCORES = {"held_out_score": number(), "held_out_error": number()}
 _STATE = record(
     {"params": mapping_of(anything), "metric": anything, "y": list_of(anything, 1)},
     {
@@ -92,7 +93,7 @@ def restored(home: type[Kind], config: Any, tensors: dict[str, np.ndarray], enco
     loaded = home(metric=clone(metric), **params)
     loaded._check_options()
     loaded.metric_, loaded.embedded_ = metric, embedded
-    loaded.y_ = _targets(home.__name__, config["y"], len(embedded), params)
+    loaded.y_ = _targets(home.__name__, config["y"], len(embedded), loaded)
     names = config.get("names")
     if names is not None and len(names) != len(embedded):
         raise FieldError("names", f"are {len(names)} for {len(embedded)} reference graphs")
@@ -136,14 +137,14 @@ def _reference(config: dict[str, Any], held: Arrays, metric: BaseGraphMetric) ->
             raise FieldError(kind, f"do not fit together: {error}") from None
 
 
-def _targets(kind: str, y: list[Any], count: int, params: dict[str, Any]) -> np.ndarray:
+def _targets(kind: str, y: list[Any], count: int, loaded: Any) -> np.ndarray:
     """Targets of the reference graphs: classes, numbers [R] or [R, T] (None is NaN), or clusters."""
     if len(y) != count:
         raise FieldError("y", f"has {len(y)} entries for {count} reference graphs")
     if kind == "GraphKMeans":
-        found = np.array(list_of(whole(0, params["n_clusters"] - 1))(y, "y"))
-        if len(np.unique(found)) != params["n_clusters"]:
-            raise FieldError("y", f"leaves some of {params['n_clusters']} clusters empty")
+        found = np.array(list_of(whole(0, loaded.n_clusters - 1))(y, "y"))
+        if len(np.unique(found)) != loaded.n_clusters:
+            raise FieldError("y", f"leaves some of {loaded.n_clusters} clusters empty")
         return found
     if kind in _NUMBERS:
         return _numbers(y)
@@ -206,12 +207,12 @@ def _of_neighbors(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     count = len(loaded.y_)
     if isinstance(getattr(loaded, "n_neighbors", "auto"), int) and loaded.n_neighbors > count:
         raise FieldError("params.n_neighbors", f"is {loaded.n_neighbors}, but there are {count} reference graphs")
-    return record({}, {"n_neighbors": whole(1, count), "held_out_score": number()})(chosen, "chosen")
+    return record({}, {"n_neighbors": whole(1, count), **_SCORES})(chosen, "chosen")
 
 
 def _of_svc(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     needed = {} if chosen == {} else {"gamma": _POSITIVE, "C": _POSITIVE}  # earlier versions chose nothing
-    found = record(needed, {"held_out_score": number(), "calibrator": anything})(chosen, "chosen")
+    found = record(needed, {"calibrator": anything, **_SCORES})(chosen, "chosen")
     for name in ("gamma", "C"):
         if isinstance(getattr(loaded, name, None), str) and name not in found:
             raise FieldError(f"chosen.{name}", "is missing")
@@ -225,10 +226,10 @@ def _of_ridge(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     own = flag(chosen.get("own"), "chosen.own")
     of_classes = loaded.task == "classes"
     count = len(np.unique(loaded.y_)) if of_classes else 1 if loaded.y_.ndim == 1 else loaded.y_.shape[1]
-    needed: dict[str, Check] = {"own": flag, "held_out_score": number()}
+    needed: dict[str, Check] = {"own": flag}
     needed |= {} if own else {"scale": number(0, above=True), "penalty": _POSITIVE}
     needed |= {"calibrator": anything} if of_classes else {}
-    found = record(needed)(chosen, "chosen")
+    found = record(needed, _SCORES)(chosen, "chosen")
     if own:
         learned = getattr(loaded.metric_, "learned_", None)
         if learned is None or learned.machine.weights.shape[1] != count:

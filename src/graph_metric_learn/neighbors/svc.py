@@ -15,6 +15,7 @@ from ..objectives import Classes
 from .base import ClassesFromGraphs, MetricPredictor
 from .calibration import calibrate, probabilities
 from .fold_distances import typical_distance
+from .streaming import streamed
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -104,11 +105,13 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         distances = self._distances(self.metric_.embed(graphs), self.embedded_)
         return np.exp(-self.gamma_ * distances.astype(float))
 
+    @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
         """As `sklearn.svm.SVC`."""
         kernel = self._kernel(graphs)
         return self.svc_.decision_function(kernel)
 
+    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Classes [N]."""
         kernel = self._kernel(graphs)

@@ -100,8 +100,9 @@ class Classes(Objective):
             raise FieldError("classes", "must ascend, each class once")
         self.classes_ = np.array(found)
 
-    def n_outputs(self) -> int:
-        return len(self.classes_)
+    def n_outputs(self) -> int | None:
+        """As many as classes; unknown of a subclass with outputs of its own."""
+        return len(self.classes_) if type(self).outputs is Classes.outputs else None
 
 
 def elected_output(outputs: np.ndarray) -> np.ndarray:

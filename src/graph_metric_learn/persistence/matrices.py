@@ -1,32 +1,142 @@
-"""Distance matrices to files, a block of rows at a time: they may be larger than memory."""
+"""Distance matrices to files, block by block: they may be larger than memory, and go on where they were interrupted."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .._core.files import new_file, reserve
+from .._core.files import clear_disk_errors, locked, new_file, reserve, sync
+from .._core.parallel import in_parallel
+from .._core.progress import progress_bar
 from ..transport import Embedded, pairwise_distances
 
 _BLOCK_BYTES = 2**27
+_BLOCK_ROWS = 4096  # rows and columns of a block
+
+Block = tuple[int, int]  # numbers of its first row and column
 
 
 def write_npy(path: Path, rows: Embedded, columns: Embedded | None, *, rounding: float = 0.0) -> None:
     """All distances as float32 [N, M] in NumPy's format; the file appears when it is complete.
 
-    Distances below `rounding` are rounding errors, and count as 0.
+    Finished blocks are kept in a hidden folder beside it: the same call goes on from there after an interruption.
+    Inside `joblib.parallel_config`, blocks are computed by its workers.
+
+    Parameters
+    ----------
+    path : Path
+    rows, columns : Curves or Vectors
+        Without columns, distances within `rows`: symmetric, each pair computed once.
+    rounding : float
+        Distances below are rounding errors, and count as 0.
     """
-    with new_file(path, overwrite=True) as name:
-        shape = (len(rows), len(rows if columns is None else columns))
-        matrix = np.lib.format.open_memmap(name, mode="w+", dtype=np.float32, shape=shape)
-        reserve(name, name.stat().st_size)
-        pairwise_distances(rows, columns, out=matrix)
-        for row in matrix:
-            row[row < rounding] = 0.0
-        matrix.flush()
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.mkdir(exist_ok=True)
+    with clear_disk_errors(path), locked(partial) as alone:
+        if not alone:
+            raise ValueError(f"another process is writing {path.name}")
+        with _removed_if_nothing_is_done(partial):
+            _write(path, partial, rows, columns, rounding)
+
+
+def _write(path: Path, partial: Path, rows: Embedded, columns: Embedded | None, rounding: float) -> None:
+    """All of `write_npy` that happens in the hidden folder."""
+    shape = (len(rows), len(rows if columns is None else columns))
+    done = _opened(partial, shape, _fingerprint(rows, columns, rounding))
+    matrix = np.lib.format.open_memmap(partial / "matrix.npy", mode="r+")
+    todo = [block for block in _blocks(shape, symmetric=columns is None) if block not in done]
+    results = in_parallel(_distances, todo, (rows, columns))
+    with (partial / "done").open("a") as log, progress_bar(None, total=len(todo), unit="block", delay=2.0) as bar:
+        for (row, column), found in zip(todo, results, strict=True):
+            found[found < rounding] = 0.0
+            matrix[row : row + len(found), column : column + found.shape[1]] = found
+            if columns is None and row != column:
+                matrix[column : column + found.shape[1], row : row + len(found)] = found.T
+            matrix.flush()
+            log.write(f"{row} {column}\n")
+            log.flush()
+            os.fsync(log.fileno())
+            bar.update()
+    del matrix
+    os.replace(partial / "matrix.npy", path)
+    sync(path.parent)
+    for name in ("done", "what.json"):
+        (partial / name).unlink()
+    partial.rmdir()
+
+
+@contextmanager
+def _removed_if_nothing_is_done(partial: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        log = partial / "done"
+        if not log.exists() or log.stat().st_size == 0:
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _blocks(shape: tuple[int, int], *, symmetric: bool) -> Iterator[Block]:
+    """Places of all blocks; of a symmetric matrix, of those on and above the diagonal."""
+    for row in range(0, shape[0], _BLOCK_ROWS):
+        for column in range(row if symmetric else 0, shape[1], _BLOCK_ROWS):
+            yield row, column
+
+
+def _distances(sides: tuple[Embedded, Embedded | None], block: Block) -> np.ndarray:
+    """The distances of one block."""
+    rows, columns = sides
+    row, column = block
+    part = rows[row : row + _BLOCK_ROWS]
+    if columns is None and row == column:
+        return np.asarray(pairwise_distances(part, progress=False))
+    others = (rows if columns is None else columns)[column : column + _BLOCK_ROWS]
+    return np.asarray(pairwise_distances(part, others, progress=False))
+
+
+def _opened(partial: Path, shape: tuple[int, int], what: str) -> set[Block]:
+    """Blocks that are finished in the hidden folder; it is made anew where it holds something else, or is damaged."""
+    wanted: dict[str, Any] = {"what": what, "shape": list(shape), "rows": _BLOCK_ROWS}
+    matrix, described, log = partial / "matrix.npy", partial / "what.json", partial / "done"
+    try:
+        array = np.load(matrix, mmap_mode="r")
+        if json.loads(described.read_text()) == wanted and array.shape == shape and array.dtype == np.float32:
+            text = log.read_text()
+            text = text[: text.rfind("\n") + 1]  # a line that was cut off does not count
+            log.write_text(text)
+            return {block for block in _blocks(shape, symmetric=False) if f"{block[0]} {block[1]}" in text.split("\n")}
+    except (OSError, ValueError):
+        pass
+    for path in (described, log, matrix):
+        path.unlink(missing_ok=True)
+    np.lib.format.open_memmap(matrix, mode="w+", dtype=np.float32, shape=shape)
+    reserve(matrix, matrix.stat().st_size)
+    log.write_text("")
+    described.write_text(json.dumps(wanted))  # last: without it, nothing of this is used
+    sync(described)
+    sync(partial)
+    return set()
+
+
+def _fingerprint(rows: Embedded, columns: Embedded | None, rounding: float) -> str:
+    """A hash of all that the matrix depends on."""
+    digest = hashlib.sha256(repr(rounding).encode())
+    for side in (rows, columns):
+        for name, array in sorted(({} if side is None else side.arrays()).items()):
+            digest.update(f"{name} {array.shape} {array.dtype}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def write_csv(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._core.parallel import in_parallel, is_parallel
 from .curves import Curves
 from .embedded import Embedded
 from .engines.allpairs import fill, nearest, pair_blocks, row_blocks, squared_distances
@@ -18,6 +19,7 @@ from .options import PairOptions, check_out
 from .powers import distances_from_squares
 from .sides import both_sides
 
+_SHIPPED = 2000  # rows of which joblib's workers look for the nearest at once
 BLOCK_BYTES = 2**28  # of a block on a CPU: 256 MiB
 _CUDA_BLOCK_BYTES = 2**31  # of a block on a GPU, which is busy only if a product has many rows
 
@@ -275,8 +277,31 @@ def kneighbors(
     if not isinstance(n_neighbors, (int, np.integer)) or not 1 <= n_neighbors <= available:
         raise ValueError(f"n_neighbors={n_neighbors}, but there are {available} measures to choose from")
     size = _block_bytes(block_bytes, u)
+    if is_parallel() and u.numpy and u.device.type == "cpu" and len(u) > _SHIPPED:
+        return _nearest_elsewhere(u, v, int(n_neighbors))
     squares, indices = nearest(u, v, n_neighbors, size, precision=precision, progress=progress)
     return u.wrap(distances_from_squares(squares, squared=False)), u.wrap(indices)
+
+
+def _nearest_elsewhere(u: Curves, v: Curves | None, k: int) -> tuple[Any, Any]:
+    """Neighbours of all, some rows at a time by joblib's workers."""
+    starts = range(0, len(u), _SHIPPED)
+    parts = list(in_parallel(_nearest_of_some, starts, (u, v, k)))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _nearest_of_some(shared: tuple[Curves, Curves | None, int], start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and indices [R, k] of some rows; without `v`, among the others of `u`."""
+    u, v, k = shared
+    rows = u[start : start + _SHIPPED]
+    others = u if v is None else v
+    squares, indices = nearest(rows, others, k + (v is None), BLOCK_BYTES, precision="float32", progress=False)
+    found = np.asarray(distances_from_squares(squares, squared=False)), np.asarray(indices)
+    if v is not None:
+        return found
+    is_own = found[1] == np.arange(start, start + len(rows))[:, None]
+    is_own[~is_own.any(1), -1] = True  # more copies than neighbours: the last goes
+    return found[0][~is_own].reshape(len(rows), k), found[1][~is_own].reshape(len(rows), k)
 
 
 def _block_bytes(given: int | None, u: Curves) -> int:

@@ -194,3 +194,16 @@ def test_columns_are_remembered_by_metrics_that_are_trained_together(rng):
     assert {metric.columns_.nodes for metric in metrics} == {given.columns}
     swapped = replace(given, x=np.ascontiguousarray(given.x[:, ::-1]), columns=given.columns[::-1])
     np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(given))
+
+
+def test_workers_fit_the_same(rng):
+    import joblib
+
+    pairs, y = zoo(rng, 12)
+    here, there = ([gml.SGML(depth=d, n_epochs=2, random_state=0) for d in (1, 2)] for _ in range(2))
+    gml.fit_many(here, pairs, y, device="cpu")
+    with joblib.parallel_config("loky", n_jobs=2):
+        gml.fit_many(there, pairs, y, device="cpu")
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_array_equal(one.transform(pairs), other.transform(pairs))
+        assert other.history_.loss == one.history_.loss

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from joblib import effective_n_jobs
 
+from ..._core.parallel import in_parallel, is_parallel
 from ...graphs import Graphs, as_graphs
 from ...objectives.targets import given_targets
 from ...transport.devices import resolve_device
@@ -60,7 +61,8 @@ def fit_many(
         loss of their own, for numbers, or with learned masses. "auto" takes a GPU, if there is one, from 2.5 metrics
         per core on. Afterwards each metric is on the device that its own `device` names.
     n_jobs : int, optional
-        Threads on the CPU, as joblib counts them (−1: one per core); one per core when None.
+        Threads on the CPU, as joblib counts them (−1: one per core); one per core when None. Inside
+        `joblib.parallel_config`, its workers fit the metrics instead.
 
     Returns
     -------
@@ -95,7 +97,9 @@ def fit_many(
         raise ValueError(f"{len(parts)} subsets for {len(metrics)} metrics: give one for each")
     auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
     where = resolve_device(device, auto=auto)
-    if where.type == "cpu":
+    if is_parallel():
+        _fit_elsewhere(metrics, given, y, parts, tasks)
+    elif where.type == "cpu":
         _fit_in_threads(metrics, given, y, parts, tasks, n_jobs)
     else:
         _fit_together(metrics, given, y, parts, tasks, where)
@@ -125,6 +129,22 @@ def _fit_in_threads(
         finally:  # after an error or Ctrl-C, metrics that wait are not fitted
             for future in futures:
                 future.cancel()
+
+
+def _fit_elsewhere(
+    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str]
+) -> None:
+    """One metric per task of joblib's workers; what they have fitted becomes part of the metrics here."""
+    work = zip(metrics, parts, tasks, strict=True)
+    for metric, fitted in zip(metrics, in_parallel(_fitted, work, (given, y)), strict=True):
+        metric.__dict__.update(fitted)
+
+
+def _fitted(data: tuple[Graphs, np.ndarray], work: tuple[SGML, np.ndarray, str]) -> dict[str, Any]:
+    """What a metric holds after it was fitted."""
+    (given, y), (metric, part, task) = data, work
+    _fit_alone(metric, given[part], y[part], task)
+    return metric.__dict__
 
 
 def _fit_alone(metric: SGML, given: Graphs, y: np.ndarray, task: str) -> None:

@@ -1,0 +1,102 @@
+"""Graphs of a source some at a time, so that memory does not grow with their number: CSV, folder, standard input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graphs.sources.smiles import read_molecules
+from .folder import graph_files, graphs_from_node_link, read_files
+from .smiles import csv_tables, molecules_of
+from .sources import Columns, check_columns, is_csv, is_graph_folder, load_source
+
+SIZE = 1000
+
+
+class Chunk(NamedTuple):
+    """Some graphs with their names, and their targets where the source has some."""
+
+    names: list[str]
+    graphs: list[Any]
+    y: np.ndarray | None
+
+
+def source_chunks(
+    source: str,
+    *,
+    root: str | Path | None = None,
+    columns: Columns | None = None,
+    lines: Iterable[str] = (),
+    size: int = SIZE,
+) -> Iterator[Chunk]:
+    """At most `size` graphs at a time of what `load_source` takes, or of lines of text.
+
+    A CSV of molecules and a folder of graph files are read as they are needed; a TU dataset, which is one file for all
+    graphs, at once.
+
+    Parameters
+    ----------
+    source : str
+        As `load_source` takes it; "-" stands for `lines`.
+    root, columns
+        See `load_source`.
+    lines : iterable of str
+        A SMILES or a graph in the node-link format of NetworkX (JSON) each; empty ones do not count. Graphs are named
+        by their SMILES, by "name" in the JSON, or by the number of the line.
+    """
+    columns = columns or Columns()
+    if source == "-":
+        yield from _of_lines(lines, columns, size)
+    elif is_csv(source):
+        for table in csv_tables(Path(source), size):
+            found = molecules_of(table, columns.smiles or "smiles", columns.target, columns.name, _on_error(columns))
+            yield Chunk(found.names, found.graphs, found.y)
+    elif is_graph_folder(source):
+        check_columns(columns, of_files=True)
+        files = iter(graph_files(source).items())
+        while some := dict(islice(files, size)):
+            read = read_files(some, skip=_on_error(columns) == "skip")
+            yield Chunk(list(read), list(read.values()), None)
+    else:
+        names, graphs, y = load_source(source, root=root, columns=columns)
+        for start in range(0, len(names), size):
+            part = slice(start, start + size)
+            yield Chunk(names[part], graphs[part], None if y is None else y[part])
+
+
+def _of_lines(lines: Iterable[str], columns: Columns, size: int) -> Iterator[Chunk]:
+    numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
+    given = ((number, line) for number, line in numbered if line)
+    empty = True
+    while some := list(islice(given, size)):
+        empty = False
+        is_json = [line.startswith("{") for _, line in some]
+        if all(is_json):
+            found = [_parsed(line, number) for number, line in some]
+            names = [str(one.get("name", number)) for one, (number, _) in zip(found, some, strict=True)]
+            yield Chunk(names, graphs_from_node_link(found, names), None)
+        elif any(is_json):
+            number = some[is_json.index(not is_json[0])][0]
+            raise ValueError(f"line {number} is not like those before: give SMILES or JSON, not both")
+        else:
+            texts, places = [line for _, line in some], [f"line {number}" for number, _ in some]
+            graphs = read_molecules(texts, places, on_error=_on_error(columns), source="standard input", plain=True)
+            yield Chunk(graphs.names, graphs, None)
+    if empty:
+        raise ValueError("standard input has no graphs: give a SMILES or a graph as JSON per line")
+
+
+def _parsed(line: str, number: int) -> dict[str, Any]:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"line {number} is not JSON: {error}") from None
+
+
+def _on_error(columns: Columns) -> str:
+    return columns.on_error or "raise"

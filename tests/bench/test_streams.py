@@ -1,0 +1,48 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from graph_metric_learn.bench import streams
+from graph_metric_learn.bench.measure import Report
+
+
+def judged(report):
+    return {target["what"]: target for target in report.targets}
+
+
+def test_classes_differ_in_their_labels(rng):
+    graphs = streams.labelled_graphs(rng, 400)
+    few = np.isin(graphs.labels[:, 0], [0, 1])
+    share = np.array([few[graphs.owner % 2 == side].mean() for side in (0, 1)])
+    np.testing.assert_allclose(share, [2 / 37, 0.1 + 0.9 * 2 / 37], atol=0.02)
+
+
+def test_fit_is_measured(capsys):
+    report = Report("scale")
+    streams.measure_fit(report, quick=True)
+    assert report.numbers["fit"]["graphs"] == [200, 2000]
+    assert set(report.numbers["fit"]["seconds"]) == {"few", "many", "stream"}
+    assert "fit on 2,000 graphs / on 200" in judged(report)
+    assert "fit on 2,000 graphs: memory" in judged(report)
+
+
+def test_molecules_are_measured_where_there_are_some(tmp_path, capsys):
+    pytest.importorskip("rdkit")
+    report = Report("scale")
+    streams.measure_molecules(report, tmp_path, quick=True)
+    assert "left out" in capsys.readouterr().out
+    texts = ["C" * (i % 7 + 1) + "NO"[i % 2] + "C" * (i % 3) for i in range(300)]
+    (tmp_path / "qm9_smiles.csv.gz").write_bytes(gzip.compress(("smiles\n" + "\n".join(texts)).encode()))
+    streams.measure_molecules(report, tmp_path, quick=True)
+    assert report.numbers["molecules"]["count"] == 300
+    assert "300 molecules read, embedded and indexed: size on disk" in judged(report)
+
+
+def test_workers_are_measured(monkeypatch, capsys):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(streams, "_embedding", lambda metric, graphs: len(metric.transform(graphs[:50])) / 50)
+    report = Report("scale")
+    streams.measure_workers(report, quick=True)
+    assert report.numbers["workers"] == dict.fromkeys(("loky", "one", "two"), [1.0] * 3)
+    assert judged(report)["two Dask workers / two of loky"]["met"]

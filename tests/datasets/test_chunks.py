@@ -1,0 +1,89 @@
+import gzip
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graph_metric_learn.datasets.chunks import source_chunks
+from graph_metric_learn.datasets.sources import Columns, load_source
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    pytest.importorskip("rdkit")
+    file = tmp_path / "molecules.csv.gz"
+    rows = [f"m{i},{'C' * (i % 5 + 1)}O,{i}" for i in range(25)]
+    file.write_bytes(gzip.compress(("name,smiles,number\n" + "\n".join(rows) + "\n").encode()))
+    return file
+
+
+def joined(chunks):
+    names, graphs, y = zip(*chunks, strict=True)
+    return [name for part in names for name in part], [graph for part in graphs for graph in part], y
+
+
+def test_a_csv_is_read_some_rows_at_a_time(molecules):
+    columns = Columns(target="number", name="name")
+    chunks = list(source_chunks(str(molecules), columns=columns, size=10))
+    assert [len(chunk.names) for chunk in chunks] == [10, 10, 5]
+    names, graphs, y = joined(chunks)
+    all_names, all_graphs, all_y = load_source(str(molecules), columns=columns)
+    assert names == list(all_names)
+    np.testing.assert_array_equal(np.concatenate(y), all_y)
+    assert [graph.num_nodes for graph in graphs] == [graph.num_nodes for graph in all_graphs]
+
+
+def test_bad_rows_are_named_by_their_line_or_left_out(molecules):
+    text = gzip.decompress(molecules.read_bytes()).decode().replace("m17,CCCO", "m17,C(C")
+    molecules.write_bytes(gzip.compress(text.encode()))
+    chunks = source_chunks(str(molecules), size=10)
+    assert len(next(chunks).names) == 10
+    with pytest.raises(ValueError, match="line 19"):
+        next(chunks)
+    with pytest.warns(UserWarning, match="line 19"):
+        skipped = list(source_chunks(str(molecules), columns=Columns(on_error="skip"), size=10))
+    assert [len(chunk.names) for chunk in skipped] == [10, 9, 5]
+
+
+def test_a_folder_is_read_some_files_at_a_time(tmp_path):
+    for i in range(5):
+        nx.write_graphml(nx.path_graph(i + 2), tmp_path / f"g{i}.graphml")
+    (tmp_path / "g3.graphml").write_text("<broken")
+    chunks = source_chunks(str(tmp_path), size=2)
+    assert next(chunks).names == ["g0", "g1"]
+    with pytest.raises(ValueError, match="g3"):
+        next(chunks)
+    with pytest.warns(UserWarning, match="1 of 2 files left out"):
+        names, graphs, _ = joined(source_chunks(str(tmp_path), columns=Columns(on_error="skip"), size=2))
+    assert names == ["g0", "g1", "g2", "g4"]
+    assert [len(graph) for graph in graphs] == [2, 3, 4, 6]
+    with pytest.raises(ValueError, match="--target goes with a CSV"):
+        next(source_chunks(str(tmp_path), columns=Columns(target="y")))
+
+
+def test_lines_of_smiles_and_of_json():
+    pytest.importorskip("rdkit")
+    names, graphs, _ = joined(source_chunks("-", lines=["CCO\n", "\n", "c1ccccc1\n", "C"], size=2))
+    assert names == ["CCO", "c1ccccc1", "C"]
+    assert [graph.num_nodes for graph in graphs] == [3, 6, 1]
+    path = {"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}
+    lines = [json.dumps({**path, "name": "two"}), json.dumps(path)]
+    names, graphs, _ = joined(source_chunks("-", lines=lines))
+    assert names == ["two", "2"]
+    assert [len(graph) for graph in graphs] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "standard input has no graphs"),
+        (["CCO", '{"nodes": []}'], "line 2 is not like those before"),
+        (["{broken"], "line 1 is not JSON"),
+        (["CCO", "C(C"], "line 2"),
+    ],
+)
+def test_bad_lines(lines, words):
+    pytest.importorskip("rdkit")
+    with pytest.raises(ValueError, match=words):
+        list(source_chunks("-", lines=lines))

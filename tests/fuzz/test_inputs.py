@@ -1,0 +1,177 @@
+"""Odd graphs, targets, clouds, archives and texts at every public door: a finite answer or a `ValueError`.
+
+How long: GRAPH_METRIC_LEARN_FUZZ_SECONDS (15 by default); where from: GRAPH_METRIC_LEARN_FUZZ_SEED.
+"""
+
+import io
+import os
+import time
+import warnings
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from torch_geometric.data import Data
+
+import graph_metric_learn as gml
+from graph_metric_learn.datasets.tu_files import FILE_KINDS, unzip
+from graph_metric_learn.datasets.tu_tables import parse
+from graph_zoo import write_tu
+
+SECONDS = float(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SECONDS", "15"))
+SEED = int(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SEED", "0"))
+ODD = (0.0, -0.0, 1.0, -1.0, 1e-300, 1e-20, 1e15, 1e18, 1e19, 1e30, 3e38, 1e300, np.nan, np.inf, -np.inf)
+TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool)
+
+
+def numbers(rng, shape):
+    """Mostly plain numbers, sometimes one of the odd ones."""
+    values = rng.normal(size=shape) * float(10.0 ** rng.integers(-3, 4))
+    if values.size and rng.random() < 0.3:
+        values.flat[int(rng.integers(values.size))] = ODD[int(rng.integers(len(ODD)))]
+    return values
+
+
+def pyg_graph(rng, n):
+    count = int(rng.integers(0, 3 * n + 1))
+    edges = torch.from_numpy(rng.integers(0, max(n, 1) + (rng.random() < 0.03), size=(2, count)))
+    data = Data(edge_index=edges, num_nodes=n)
+    if rng.random() < 0.7:
+        data.x = torch.from_numpy(numbers(rng, (n, 2))).to(TYPES[int(rng.integers(len(TYPES)))])
+    for name in ("edge_attr", "edge_weight", "edge_type"):
+        if rng.random() < 0.2:
+            values = numbers(rng, (count, 2) if name == "edge_attr" else count)
+            data[name] = torch.from_numpy(values if name != "edge_type" else rng.integers(0, 3, count))
+    return data
+
+
+def pair(rng, n):
+    a = np.triu(rng.random((n, n)) < 0.4, 1).astype(float)
+    a = a * numbers(rng, (n, n)) if rng.random() < 0.3 else a
+    form = [np.asarray, sparse.csr_array, sparse.dok_array, sparse.lil_array, torch.from_numpy][int(rng.integers(5))]
+    return form(a + a.T), numbers(rng, (n, 2)) if rng.random() < 0.7 else None
+
+
+def networkx_graph(rng, n):
+    graph = (nx.DiGraph if rng.random() < 0.3 else nx.Graph)(nx.gnp_random_graph(n, 0.4, seed=int(rng.integers(2**31))))
+    if rng.random() < 0.6:
+        nx.set_node_attributes(graph, {i: numbers(rng, 2) for i in graph}, "x")
+    if rng.random() < 0.3:
+        nx.set_node_attributes(graph, {i: "CNO"[i % 3] for i in graph}, "label")
+    return graph
+
+
+def targets(rng, count):
+    kind = rng.integers(7)
+    if kind == 0:
+        return None
+    if kind == 1:
+        return numbers(rng, count)
+    if kind == 2:
+        return numbers(rng, (count, 2))
+    if kind == 3:
+        return [["a", "b", None, b"c"][int(i)] for i in rng.integers(0, 2 + 2 * (rng.random() < 0.2), count)]
+    if kind == 4:
+        return rng.integers(0, 2, count).astype(object)
+    return rng.integers(0, 2, count + int(rng.integers(-1, 2)) * (rng.random() < 0.1))
+
+
+def models(rng):
+    quick = {"random_state": 0, "progress": False}
+    metric = [
+        lambda: gml.SGML(n_epochs=1, **quick),
+        lambda: gml.SGML(n_epochs=1, edge_sums=True, features="degree", **quick),
+        lambda: gml.GraphMetric(features=["degree@0", "structure@0"], embedding="reference", **quick),
+        lambda: gml.GraphMetric(features=["trees@1"], **quick),
+        lambda: gml.GraphMetric(features=["attributes@0"], embedding="axes", task="none", **quick),
+    ][int(rng.integers(5))]()
+    head = [gml.GraphKNNClassifier, gml.GraphKNNRegressor, gml.GraphRidge, gml.NearestClassMean, gml.GraphClassifier]
+    return head[int(rng.integers(5))](metric)
+
+
+def one_case(rng):
+    """Fits a model on odd graphs and asks it; what it says must be finite."""
+    make = [pyg_graph, pair, networkx_graph][int(rng.integers(3))]
+    graphs = [make(rng, int(n)) for n in rng.integers(1 - (rng.random() < 0.05), 9, int(rng.integers(2, 14)))]
+    model = models(rng).fit(graphs, targets(rng, len(graphs)))
+    found = [model.predict(graphs[:3]), model.metric_.pairwise_distances(graphs[:3])]
+    for value in map(np.asarray, found):
+        assert value.dtype.kind != "f" or np.isfinite(value).all(), "an answer that is not finite"
+
+
+def clouds_case(rng):
+    """Distances of odd clouds with odd masses."""
+    clouds = [numbers(rng, (int(n), 2)) for n in rng.integers(1 - (rng.random() < 0.05), 7, 4)]
+    kind = np.float32 if rng.random() < 0.5 else np.float64
+    with np.errstate(over="ignore"):
+        clouds = [cloud.astype(kind) for cloud in clouds]
+    metric = ["rpw", "pw", "sw"][int(rng.integers(3))]
+    found = gml.pairwise_distances(clouds, metric=metric, seed=0)
+    assert np.isfinite(found).all(), "a distance that is not finite"
+    assert (np.diag(found) == 0).all()
+
+
+def run(case, seconds):
+    """Cases until the time is over; all but answers and `ValueError` fail."""
+    end, count = time.monotonic() + seconds, 0
+    while time.monotonic() < end or count < 20:
+        seed = [SEED, count]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                case(np.random.default_rng(seed))
+            except ValueError:
+                pass
+            except Exception as error:
+                raise AssertionError(f"seed {seed}: {type(error).__name__}: {error}") from error
+        count += 1
+    print(f"{case.__name__}: {count} cases")
+
+
+@pytest.mark.parametrize(("case", "share"), [(one_case, 0.6), (clouds_case, 0.1)], ids=["graphs", "clouds"])
+def test_odd_inputs(case, share):
+    run(case, SECONDS * share)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    toy = write_tu(tmp_path_factory.mktemp("tu"), 12)
+    texts = {kind: (toy / f"TOY_{kind}.txt") for kind in FILE_KINDS}
+    return {kind: path.read_bytes() for kind, path in texts.items() if path.is_file()}
+
+
+def damaged(data, rng):
+    data = bytearray(data)
+    for _ in range(int(rng.integers(1, 4))):
+        place = int(rng.integers(len(data) + 1))
+        odd = [b"-1", b"nan", b"9" * 20, b",", b"\n", b"\xff", b"1e400", b"", b"0"][int(rng.integers(9))]
+        data[place : place + int(rng.integers(0, 4))] = odd
+    return bytes(data)
+
+
+def test_damaged_tu_texts_and_archives(archive):
+    def case(rng):
+        texts = dict(archive)
+        kind = str(rng.choice(sorted(texts)))
+        texts[kind] = damaged(texts[kind], rng)
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, text in texts.items():
+                packed.writestr(f"TOY/TOY_{name}.txt", text)
+        data = damaged(file.getvalue(), rng) if rng.random() < 0.3 else file.getvalue()
+        parse("TOY", unzip(data, "TOY"))
+
+    run(case, SECONDS * 0.2)
+
+
+def test_damaged_smiles():
+    pytest.importorskip("rdkit")
+    letters = list("CNOPSFclnos()[]=#123456+-@/\\.%HB rI")
+
+    def case(rng):
+        gml.as_graphs(gml.from_smiles(["".join(rng.choice(letters, int(rng.integers(0, 12))))]))
+
+    run(case, SECONDS * 0.1)
