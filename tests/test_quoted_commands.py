@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 LINES = [(page, command, comment) for page in PAGES for command, comment in shell_lines(page)]
 CALLS = [(page, command, comment) for page, command, comment in LINES if "graph-metric-learn " in command]
 LONG = {"bench", "reproduce"}  # commands that are long whatever their options
-CLUSTER = "--scheduler"  # such calls need a cluster: tests/index/test_cluster.py has one
+CLUSTER = "--scheduler"  # such calls need a cluster: tests/cli/test_cluster.py has one
 
 
 def arguments(command):
