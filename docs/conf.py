@@ -2,8 +2,12 @@
 
 import os
 import re
+import sys
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # examples are small: more threads would cost more than they give
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
 
 import graph_metric_learn as gml
 
@@ -38,12 +42,12 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
-# Gallery: scripts of examples/ run in order of their names; those that need files from elsewhere are only shown.
+# Gallery: scripts of examples/ run; those that need files from elsewhere are only shown.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/(?!tu_collection)\w+\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.Ordered",
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_memory": False,
@@ -52,13 +56,14 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "capture_repr": ("_repr_html_",),
-    "matplotlib_animations": False,
+    "default_thumb_file": str(Path(__file__).parent / "images" / "explorer-digits.png"),
 }
 
 # Pages
 html_theme = "furo"
 html_title = f"{project} {release}"
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 
 

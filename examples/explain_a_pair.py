@@ -45,6 +45,6 @@ print("lower it most:", [f"{names[i]} {evidence.source[i]:+.2f}" for i in order[
 # %%
 # The two molecules with their heaviest matches. Colour is the share of the squared distance.
 
-figure, ax = plt.subplots(figsize=(9, 5), layout="constrained")
+figure, ax = plt.subplots(figsize=(10, 3.6), layout="constrained")
 why.plot(ax)
 plt.show()

@@ -2,8 +2,8 @@
 Numbers
 =======
 
-A regressor learns the distance from numbers. Here they are the logP of well-known molecules, computed by RDKit: how much
-rather a molecule dissolves in oil than in water.
+A regressor learns the distance from numbers. Here they are the logP of well-known molecules, computed by RDKit: how
+much rather a molecule dissolves in oil than in water.
 """
 
 import matplotlib.pyplot as plt

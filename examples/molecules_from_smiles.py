@@ -33,8 +33,8 @@ rows.append(("C1CC", "a ring that is not closed", "ether"))
 smiles, names, kinds = zip(*rows, strict=True)
 
 # %%
-# By default such a row is an error that names it; `on_error="skip"` leaves it out, with a warning, and `rows` says which
-# ones are there.
+# By default such a row is an error that names it; `on_error="skip"` leaves it out, with a warning, and `rows` says
+# which ones are there.
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -65,6 +65,6 @@ for graph, kind, (neighbor,) in zip(new, classifier.predict(new), nearest, stric
 
 why = classifier.metric_.explain(new[0], new[1])
 print(why)
-figure, ax = plt.subplots(figsize=(9, 5), layout="constrained")
+figure, ax = plt.subplots(figsize=(10, 3.6), layout="constrained")
 why.plot(ax)
 plt.show()

@@ -8,6 +8,7 @@ works with millions; the page on many graphs says what costs what.
 
 import tempfile
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
@@ -36,17 +37,25 @@ print(len(index), "graphs as vectors of width", metric.transform(many[:1]).shape
 # %%
 # The nearest of a new network with hubs, with what was noted about them:
 
-distances, ids, notes = index.search([network(True)], k=5, metadata=True)
+wanted = network(True)
+distances, ids, notes = index.search([wanted], k=5, metadata=True)
 for distance, name, note in zip(distances[0], ids[0], notes[0], strict=True):
     print(f"{distance:.3f}  {name}  hubs: {note['hubs']}")
+
+figure, axes = plt.subplots(1, 4, figsize=(10, 2.8), layout="constrained")
+found = [many[int(name.split()[1])] for name in ids[0, :3]]
+for ax, graph, title in zip(axes, [wanted, *found], ["the query", *ids[0, :3]], strict=True):
+    nx.draw_kamada_kawai(graph, ax=ax, node_size=25, width=0.6)
+    ax.set_title(title)
+plt.show()
 
 # %%
 # Search is exact: it finds what comparing with every graph finds.
 
 query = [network(False) for _ in range(20)]
-found, _ = index.search(query, k=3)
+nearest, _ = index.search(query, k=3)
 compared = np.sort(metric.pairwise_distances(query, many), axis=1)[:, :3]
-print("largest difference:", np.abs(found - compared).max())
+print("largest difference:", np.abs(nearest - compared).max())
 
 # %%
 # On disk the vectors are mapped into memory. Changes are on disk when the call returns, and readers see them when they

@@ -6,6 +6,7 @@ What edges carry counts: weights, labels, vectors and directions. In both exampl
 graph, so that without what they carry no two graphs can be told apart.
 """
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
@@ -26,6 +27,16 @@ def network(community):
 
 y = np.arange(60) % 2
 networks = [network(community) for community in y]
+figure, axes = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
+for ax, (weights, _), community in zip(axes, networks, y, strict=False):
+    picture = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
+    ax.set(title="two groups" if community else "none", xlabel="node", ylabel="node")
+figure.colorbar(picture, ax=axes, label="weight of the edge")
+plt.show()
+
+# %%
+# With the weights, and without them:
+
 weighted = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit(networks[:40], y[:40])
 print(weighted.metric_.report_)
 print(f"with weights: {weighted.score(networks[40:], y[40:]):.1%}")

@@ -2,8 +2,8 @@
 Which metric?
 =============
 
-Three metrics on the same graphs: `GraphMetric`, which chooses by itself, `SGML`, the model of the paper, and `SGML` as it
-is before training. The graphs are of four families with about four neighbours per node; nodes carry nothing.
+Three metrics on the same graphs: `GraphMetric`, which chooses by itself, `SGML`, the model of the paper, and `SGML` as
+it is before training. The graphs are of four families with about four neighbours per node; nodes carry nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -47,8 +47,8 @@ print(models["GraphMetric"].metric_.report_)
 # When to take which:
 #
 # - `GraphMetric`, unless there is a reason: it needs no options, and says where it found nothing.
-# - `SGML` to compare with the paper, for an encoder of your own, for training on a GPU, or where distances must be those
-#   of optimal transport between node features.
+# - `SGML` to compare with the paper, for an encoder of your own, for training on a GPU, or where distances must be
+#   those of optimal transport between node features.
 #
 # Distances between the test graphs, sorted by family, dark where near:
 

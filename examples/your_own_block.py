@@ -6,6 +6,7 @@ Your own block of node features
 built-in block sees.
 """
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 from scipy import sparse
@@ -20,6 +21,15 @@ from graph_metric_learn.features.blocks import BLOCKS, SmoothBlock
 graphs = [nx.disjoint_union(nx.cycle_graph(n), nx.cycle_graph(n)) for n in range(8, 28)]
 graphs += [nx.cycle_graph(2 * n) for n in range(8, 28)]
 y = ["two rings"] * 20 + ["one ring"] * 20
+figure, axes = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
+for ax, i in zip(axes, (0, 20), strict=True):
+    nx.draw(graphs[i], nx.spring_layout(graphs[i], seed=0), ax=ax, node_size=30)
+    ax.set_title(y[i])
+plt.show()
+
+# %%
+# No block that comes with the library sees it:
+
 without = gml.GraphMetric(estimate=True, random_state=0).fit(graphs, y)
 print(without.report_)
 

@@ -85,7 +85,7 @@ def test_explain_a_pair(example):
 
 def test_search_many_graphs(example):
     names = example("search_many_graphs")
-    assert names["found"] == pytest.approx(names["compared"], abs=1e-4)
+    assert names["nearest"] == pytest.approx(names["compared"], abs=1e-4)
     assert sum(note["hubs"] for note in names["notes"][0]) >= 4  # of 5 neighbours of a network with hubs
 
 

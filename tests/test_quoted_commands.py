@@ -84,7 +84,9 @@ def test_calls_of_a_page_run_one_after_the_other(page, files, tmp_path, monkeypa
     served = []
     uvicorn = pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
     monkeypatch.setattr(uvicorn, "run", lambda app, **options: served.append(options))
-    ran = [(command, arguments(command)) for where, command, comment in CALLS if where == page and is_run(command, comment)]
+    ran = [
+        (command, arguments(command)) for where, command, comment in CALLS if where == page and is_run(command, comment)
+    ]
     made = {words[words.index("--out") + 1].rstrip("/") for _, words in ran if "--out" in words}
     for spare in ("model", "index"):  # where the page does not make it itself
         if spare not in made:
