@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.validation import one_of
+from ..graphs.sources.smiles import NothingReadError
 from .limits import check_unpacked, check_xml
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
@@ -130,7 +131,7 @@ def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
         more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
         listed = "; ".join(broken[:_MOST_LISTED]) + more
         if not found:
-            raise ValueError(f"none of {len(broken)} files can be read: {listed}")
+            raise NothingReadError(f"none of {len(broken)} files can be read: {listed}")
         warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
     graphs = _alike((path, graph) for _, path, graph in found)
     return dict(zip((name for name, *_ in found), graphs, strict=True))
