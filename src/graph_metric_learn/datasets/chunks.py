@@ -121,8 +121,8 @@ def _of_lines(lines: Iterable[str], columns: Columns, size: int) -> Iterator[Chu
     first = next(given, None)
     if first is None:
         raise ValueError("standard input has no graphs: give a SMILES or a graph as JSON per line")
-    given = chain([first], given)
-    parts = iter(lambda: list(islice(given, size)), [])
+    rest = chain([first], given)
+    parts = iter(lambda: list(islice(rest, size)), [])
     yield from _counted(((len(part), part) for part in parts), graphs_of, "standard input: ", "lines")
 
 
