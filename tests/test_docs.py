@@ -103,6 +103,7 @@ def test_requests_are_answered_as_the_page_says(tmp_path, monkeypatch):
     httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and httpx")
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
     from graph_metric_learn.cli import serve
+    from graph_metric_learn.cli.parser import command_parser
     from running_server import Running
 
     page = ROOT / "docs" / "serve.md"
