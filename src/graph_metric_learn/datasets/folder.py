@@ -215,7 +215,7 @@ def _from_node_link(found: Any) -> Any:
     if not links or "nodes" not in found:
         raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')
     if not isinstance(found.get("graph", {}), dict):
-        raise ValueError(f'"graph" must be an object, got {found["graph"]!r}')
+        raise ValueError(f'"graph" must be an object, got {found["graph"]!r}')  # noqa: TRY004
     graph = nx.node_link_graph(found, edges=links[0])
     if len(graph) != len(found["nodes"]):
         raise ValueError("edges name nodes that are not listed, or a node is listed twice")
