@@ -24,7 +24,8 @@ SECONDS ?= 600
 SEED ?= 1
 fuzz: $(VENV)/.installed-dev
 	GRAPH_METRIC_LEARN_FUZZ_SECONDS=$(SECONDS) GRAPH_METRIC_LEARN_FUZZ_SEED=$(SEED) \
-		$(BIN)/python -m pytest -rP tests/fuzz/test_saved.py tests/fuzz/test_inputs.py
+		$(BIN)/python -m pytest -rP tests/fuzz/test_saved.py tests/fuzz/test_inputs.py tests/fuzz/test_index.py \
+		tests/fuzz/test_commands.py
 
 # The suite with the lowest versions that pyproject.toml allows, in an environment of its own.
 LOWEST := .venv-lowest
@@ -65,7 +66,7 @@ $(VENV)/.torch: constraints.txt
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[chem]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -1,6 +1,7 @@
 """Documentation stays true: Python runs, links lead somewhere, the reference is complete."""
 
 import inspect
+import json
 import re
 from functools import reduce
 from importlib import import_module
@@ -96,6 +97,47 @@ def test_many_graphs_run():
     assert "wheel 70" not in names["reader"]
     assert len(names["vectors"]) == 35
     np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
+
+
+def test_requests_are_answered_as_the_page_says(tmp_path, monkeypatch):
+    httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and httpx")
+    pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
+    from graph_metric_learn.cli import serve
+    from graph_metric_learn.cli.parser import command_parser
+    from running_server import Running
+
+    page = ROOT / "docs" / "serve.md"
+    monkeypatch.chdir(tmp_path)
+    run_python(ROOT / "docs" / "serve.md")
+    app, _ = serve.application(command_parser().parse_args(["serve", "model", "index"]))
+    running = Running(app)
+    parts = re.findall(r"^### (POST|GET) (/\w+)(.*?)(?=^##)", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert [way for _, way, _ in parts] == ["/predict", "/neighbors", "/neighbors", "/explain", "/health"]
+    try:
+        for verb, way, text in parts:
+            bodies = [json.loads(one) for one in re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
+            options = {"json": bodies[0]} if verb == "POST" else {}
+            answer = httpx.request(verb, running.address + way, timeout=60, **options)
+            assert answer.status_code == 200
+            assert_alike(answer.json(), bodies[-1])
+    finally:
+        running.stop()
+
+
+def assert_alike(found, written):
+    """The same fields and words; numbers to the digits that a page shows."""
+    if isinstance(written, dict):
+        assert found.keys() == written.keys()
+        for name, value in written.items():
+            assert_alike(found[name], value)
+    elif isinstance(written, list):
+        assert len(found) == len(written)
+        for one, other in zip(found, written, strict=True):
+            assert_alike(one, other)
+    elif isinstance(written, float):
+        assert found == pytest.approx(written, abs=0.005)
+    else:
+        assert found == written
 
 
 def test_mathematics_runs():

@@ -1,10 +1,14 @@
 import csv
 import io
+import json
+
+import pytest
 
 import graph_metric_learn as gml
 from command_line import fit_quickly
 from graph_metric_learn.cli import main
 from graph_zoo import write_tu
+from tu_toy import TOY, zipped
 
 
 def test_molecules_from_a_csv(molecules, chemist, tmp_path, capsys):
@@ -37,3 +41,56 @@ def test_a_folder_in_tu_format(tmp_path):
     assert main(["fit", "TOY", "--root", str(tmp_path), "--out", str(tmp_path / "b"), "--metric", "sgml"]) == 0
     assert main(["predict", str(tmp_path / "a"), str(tu), "--out", str(tmp_path / "p.csv")]) == 0
     assert gml.load(tmp_path / "b").metric_.features_.kind_ == "degree"
+
+
+def test_graphs_without_nodes_keep_their_numbers_and_are_counted(tmp_path, capsys):
+    """The second of 13 graphs has no nodes: the third is still called 2, by every command."""
+    tu, model, index = write_tu(tmp_path, 12), str(tmp_path / "m"), str(tmp_path / "i")
+    indicator, labels = tu / "TOY_graph_indicator.txt", tu / "TOY_graph_labels.txt"
+    numbers = [int(line) for line in indicator.read_text().split()]
+    indicator.write_text("\n".join(str(number + (number > 1)) for number in numbers))
+    first, *rest = labels.read_text().split()
+    labels.write_text("\n".join([first, "7", *rest]))
+    own = ["0", *map(str, range(2, 13))]
+
+    def said(*arguments):
+        assert main([*arguments, "--quiet"]) == 0
+        printed = capsys.readouterr()
+        note = f"graph-metric-learn {arguments[0]}: warning: TOY: 1 of 13 graphs left out, which have no nodes: 1\n"
+        assert printed.err.replace(_DIRECTION.format(arguments[0]), "") == note
+        return printed.out
+
+    said("fit", str(tu), "--out", model, "--no-estimate", "--neighbors", "1")
+    rows = list(csv.DictReader(io.StringIO(said("predict", model, str(tu)))))
+    assert [row["graph"] for row in rows] == own
+    said("distances", model, str(tu), "--out", str(tmp_path / "d.csv"))
+    assert (tmp_path / "d.csv").read_text().splitlines()[0] == ",".join(["graph", *own])
+    said("index", model, str(tu), "--out", index)
+    for where in (index, model):
+        lines = said("neighbors", where, str(tu), "-k", "12", "--format", "json").splitlines()
+        assert [json.loads(line)["graph"] for line in lines] == own
+        assert sorted(one["id"] for one in json.loads(lines[2])["neighbors"]) == sorted(own)
+    assert said("explain", model, str(tu), "2", "12").startswith("2 and 12: distance")
+    assert main(["explain", model, str(tu), "1", "2"]) == 2  # and not the graph in place 1
+    assert "has no graph '1'" in capsys.readouterr().err
+
+
+def test_the_limit_of_what_archives_unpack_to(tmp_path, model, capsys, monkeypatch):
+    (tmp_path / "TOY.zip").write_bytes(zipped({**TOY, "graph_labels": "4\n-2\n4" + " " * 10**6}))
+    command = ["predict", str(model), "TOY", "--root", str(tmp_path)]
+    assert main([*command, "--max-unpacked", "500K"]) == 2
+    assert "TOY.zip unpacks to 1,000,1" in (printed := capsys.readouterr().err)
+    assert "the limit is 512,000: if you trust it, raise --max-unpacked" in printed
+    monkeypatch.setenv("GRAPH_METRIC_LEARN_MAX_UNPACKED", "1000")
+    assert main(command) == 2
+    assert main([*command, "--max-unpacked", "1G"]) == 0
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, "--max-unpacked", "much"])
+    assert stopped.value.code == 2
+    assert "'much' is not a size" in capsys.readouterr().err
+
+
+_DIRECTION = (
+    "graph-metric-learn {}: warning: TOY_A.txt lists every edge in one direction only, and it is read as undirected: "
+    "pass directed=True if the direction means something, directed=False to say that it does not\n"
+)

@@ -46,6 +46,25 @@ def test_bad_rows_are_named_by_their_line_or_left_out(molecules):
     assert [len(chunk.names) for chunk in skipped] == [10, 9, 5]
 
 
+def test_what_is_left_out_of_several_parts_is_counted(tmp_path):
+    pytest.importorskip("rdkit")
+    file, skip = tmp_path / "m.csv", Columns(on_error="skip")
+    file.write_text("smiles\n" + "C\nx\n" + "x\nx\n" + "C\nC\n")
+    with pytest.warns(UserWarning, match="left out") as said:
+        assert [chunk.names for chunk in source_chunks(str(file), columns=skip, size=2)] == [["C"], ["C", "C"]]
+    assert [str(one.message).split(";")[0] for one in said] == [
+        "m.csv: 1 of 2 rows left out: line 3", "m.csv: 3 of 6 rows left out in all",
+    ]  # fmt: skip
+    with pytest.warns(UserWarning, match="standard input: 2 of 4 lines left out in all"):
+        assert len(list(source_chunks("-", columns=skip, lines=["C", "x", "x", "C"], size=2))) == 2
+    for lines, words in (
+        (["x", "x"], "none of the 2 rows"),
+        (["x"] * 3, "input: none of 3 lines can be read"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            list(source_chunks("-", columns=skip, lines=lines, size=2))
+
+
 def test_a_folder_is_read_some_files_at_a_time(tmp_path):
     for i in range(5):
         nx.write_graphml(nx.path_graph(i + 2), tmp_path / f"g{i}.graphml")
@@ -58,6 +77,9 @@ def test_a_folder_is_read_some_files_at_a_time(tmp_path):
         names, graphs, _ = joined(source_chunks(str(tmp_path), columns=Columns(on_error="skip"), size=2))
     assert names == ["g0", "g1", "g2", "g4"]
     assert [len(graph) for graph in graphs] == [2, 3, 4, 6]
+    (tmp_path / "g2.graphml").write_text("<broken")
+    with pytest.warns(UserWarning, match="2 of 5 files left out in all"):
+        assert joined(source_chunks(str(tmp_path), columns=Columns(on_error="skip"), size=2))[0] == ["g0", "g1", "g4"]
     with pytest.raises(ValueError, match="--target goes with a CSV"):
         next(source_chunks(str(tmp_path), columns=Columns(target="y")))
 

@@ -374,3 +374,10 @@ def test_broken_files_can_be_left_out(tmp_path):
     (tmp_path / "a.graphml").unlink()
     with pytest.raises(ValueError, match="none of 2 files can be read"):
         load_folder(tmp_path, on_error="skip")
+
+
+def test_what_json_says_of_the_graph_itself_is_an_object(tmp_path):
+    """A list there ended in a TypeError."""
+    (tmp_path / "a.json").write_text('{"nodes": [{"id": 0}], "edges": [], "graph": []}')
+    with pytest.raises(ValueError, match=r'cannot read a.json: "graph" must be an object, got \[\]'):
+        load_folder(tmp_path)

@@ -3,18 +3,37 @@ import zipfile
 import pytest
 import torch
 
-from graph_metric_learn.datasets.limits import LIMIT_VARIABLE, check_unpacked, check_xml, max_unpacked, refuse_large
+from graph_metric_learn.datasets.limits import (
+    LIMIT_VARIABLE,
+    check_unpacked,
+    check_xml,
+    max_unpacked,
+    refuse_large,
+    size_in_bytes,
+    unpacking_at_most,
+)
 
 
 def test_the_limit_can_be_set(monkeypatch):
     assert max_unpacked() == 4 * 2**30
     monkeypatch.setenv(LIMIT_VARIABLE, "1000")
     refuse_large(1000, "small.zip")
-    with pytest.raises(ValueError, match=f"large.zip unpacks to 1,001 bytes or more.*raise {LIMIT_VARIABLE}"):
+    with pytest.raises(
+        ValueError, match=f"large.zip unpacks to 1,001 bytes or more.*{LIMIT_VARIABLE} in the environment"
+    ):
         refuse_large(1001, "large.zip")
     monkeypatch.setenv(LIMIT_VARIABLE, "much")
     with pytest.raises(ValueError, match="must be a number of bytes"):
         max_unpacked()
+    with unpacking_at_most(7):
+        assert max_unpacked() == 7  # whatever the environment says
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5G", "G", "much", "1e9", "5X", "9" * 40])
+def test_sizes_in_words(text):
+    assert [size_in_bytes(good) for good in ("7", "2k", " 3M ", "1T")] == [7, 2048, 3 * 2**20, 2**40]
+    with pytest.raises(ValueError, match="is not a size"):
+        size_in_bytes(text)
 
 
 def test_archives_are_measured_before_they_are_read(tmp_path, monkeypatch):

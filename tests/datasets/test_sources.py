@@ -45,9 +45,17 @@ def test_a_tu_dataset_by_folder_or_by_name(tmp_path):
 
 def test_graphs_of_tu_files_are_numbered_by_their_place_there(tmp_path):
     write_folder(tmp_path, graph_indicator="1\n1\n1\n1\n3\n3\n4\n", graph_labels="4\n9\n-2\n4\n")
-    names, graphs, y = load_source(str(tmp_path / "TOY"))
-    assert (names, y.tolist()) == (["0", "2", "3"], [4, -2, 4])  # the second has no nodes
-    assert len(graphs) == 3
+    with pytest.warns(UserWarning, match="TOY: 1 of 4 graphs left out, which have no nodes: 1$"):
+        names, graphs, y = load_source(str(tmp_path / "TOY"))
+    assert (names, y.tolist()) == (["0", "2", "3"], [4, -2, 4])
+    assert [graph.name for graph in graphs] == names
+
+
+def test_of_many_graphs_without_nodes_some_are_listed(tmp_path):
+    labels = "".join(f"{i}\n" for i in range(40))
+    write_folder(tmp_path, graph_indicator="1\n1\n1\n1\n39\n39\n40\n", graph_labels=labels)
+    with pytest.warns(UserWarning, match="37 of 40 graphs left out, which have no nodes: 1, 2, .*, 20 and 17 more$"):
+        assert load_source(str(tmp_path / "TOY"))[0] == ["0", "38", "39"]
 
 
 def test_what_cannot_be_meant(tmp_path):

@@ -19,14 +19,15 @@ SCALARS = (
 
 def flip_bytes(folder, rng):
     """Changes, removes or adds a few bytes of one file."""
-    file = folder / str(rng.choice(sorted(path.name for path in folder.iterdir())))
+    files = [path.name for path in folder.iterdir() if path.is_file() and path.stat().st_size]
+    file = folder / str(rng.choice(sorted(files)))
     data = bytearray(file.read_bytes())
     for _ in range(int(rng.integers(1, 4))):
-        place = int(rng.integers(len(data)))
+        place = int(rng.integers(max(len(data), 1)))
         how = rng.integers(4)
-        if how == 0:
+        if how == 0 and data:
             data[place] ^= 1 << int(rng.integers(8))
-        elif how == 1:
+        elif how == 1 and data:
             data[place] = int(rng.integers(256))
         elif how == 2:
             del data[place : place + int(rng.integers(1, 20))]

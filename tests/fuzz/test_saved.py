@@ -1,23 +1,17 @@
-"""Damaged model folders, every kind of model: equal answers or a `ValueError`, never a crash, a hang or another answer.
-
-How long: GRAPH_METRIC_LEARN_FUZZ_SECONDS (15 by default); where from: GRAPH_METRIC_LEARN_FUZZ_SEED.
-"""
+"""Damaged model folders, every kind of model: equal answers or a `ValueError`, never a crash or another answer."""
 
 import json
-import os
 import time
 import warnings
 
 import numpy as np
 import pytest
+from budget import SECONDS, SEED
 from damage import change_and_sign, flip_bytes, fresh, resigned, with_type
 from safetensors.numpy import save
 from saved_models import answers, finite, models
 
 import graph_metric_learn as gml
-
-SECONDS = float(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SECONDS", "15"))
-SEED = int(os.environ.get("GRAPH_METRIC_LEARN_FUZZ_SEED", "0"))
 
 
 @pytest.fixture(scope="module")

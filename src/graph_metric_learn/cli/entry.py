@@ -20,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
                 stack.enter_context(no_bars())
             warnings.showwarning = lambda message, *_: _say(options.command, f"warning: {message}")
+            if getattr(options, "max_unpacked", None):
+                from ..datasets.limits import unpacking_at_most
+
+                stack.enter_context(unpacking_at_most(options.max_unpacked))
             if getattr(options, "scheduler", None):
                 from .cluster import workers
 

@@ -15,7 +15,7 @@ _N_NODES = 5  # of each graph that are listed
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help="model folder")
     parser.add_argument("source", help=SOURCE)
-    parser.add_argument("one", metavar="A", help="name of a graph, as `predict` lists it, or its number in the source")
+    parser.add_argument("one", metavar="A", help="name of a graph, as `predict` lists it, or its number among them")
     parser.add_argument("other", metavar="B", help="the other graph")
     parser.add_argument("--picture", type=Path, help="also draw it, to a .png, .svg or .pdf")
     parser.add_argument(
@@ -58,6 +58,7 @@ def _place(names: list[str], wanted: str, source: str) -> int:
         raise ValueError(f"{source} has {names.count(wanted)} graphs called {wanted!r}: give its number instead")
     if wanted in names:
         return names.index(wanted)
-    if wanted.isdigit() and int(wanted) < len(names):
+    own_numbers = all(name.isdecimal() for name in names)  # of TU files: a number that is not there was left out
+    if wanted.isdecimal() and int(wanted) < len(names) and not own_numbers:
         return int(wanted)
     raise ValueError(f"{source} has no graph {wanted!r}: it has {len(names)} graphs, the first is {names[0]!r}")

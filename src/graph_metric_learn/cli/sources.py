@@ -32,6 +32,19 @@ def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> 
         "--on-error", choices=["raise", "skip"],
         help="stop at a row of a CSV or a file of a folder that cannot be read, or leave it out (raise)",
     )  # fmt: skip
+    parser.add_argument(
+        "--max-unpacked", type=_size, metavar="SIZE",
+        help="bytes that an archive or a compressed file may unpack to, as in 500M or 8G (4G)",
+    )  # fmt: skip
+
+
+def _size(text: str) -> int:
+    from ..datasets.limits import size_in_bytes
+
+    try:
+        return size_in_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def read_source(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:

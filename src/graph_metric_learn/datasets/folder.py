@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.validation import one_of
+from ..graphs.sources.smiles import NothingReadError
 from .limits import check_unpacked, check_xml
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
@@ -130,7 +131,7 @@ def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
         more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
         listed = "; ".join(broken[:_MOST_LISTED]) + more
         if not found:
-            raise ValueError(f"none of {len(broken)} files can be read: {listed}")
+            raise NothingReadError(f"none of {len(broken)} files can be read: {listed}")
         warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
     graphs = _alike((path, graph) for _, path, graph in found)
     return dict(zip((name for name, *_ in found), graphs, strict=True))
@@ -213,6 +214,8 @@ def _from_node_link(found: Any) -> Any:
     links = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
     if not links or "nodes" not in found:
         raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')
+    if not isinstance(found.get("graph", {}), dict):
+        raise ValueError(f'"graph" must be an object, got {found["graph"]!r}')  # noqa: TRY004
     graph = nx.node_link_graph(found, edges=links[0])
     if len(graph) != len(found["nodes"]):
         raise ValueError("edges name nodes that are not listed, or a node is listed twice")

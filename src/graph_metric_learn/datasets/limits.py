@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 LIMIT_VARIABLE = "GRAPH_METRIC_LEARN_MAX_UNPACKED"  # bytes
+OPTION = "--max-unpacked"
 _UNPACKED = 4 * 2**30
+_SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_given: ContextVar[int | None] = ContextVar("max_unpacked", default=None)
 _DEPTH = 64  # elements inside each other; GraphML has five
 
 
 def max_unpacked() -> int:
-    """Bytes that an archive may unpack to: 4 GiB, or what the environment variable says."""
+    """Bytes that an archive may unpack to: those of `unpacking_at_most`, of the environment variable, or 4 GiB."""
+    most = _given.get()
+    if most is not None:
+        return most
     given = os.environ.get(LIMIT_VARIABLE)
     if given is None:
         return _UNPACKED
@@ -23,12 +33,36 @@ def max_unpacked() -> int:
     return int(given)
 
 
+@contextmanager
+def unpacking_at_most(size: int) -> Iterator[None]:
+    """Inside it, archives may unpack to this many bytes, whatever the environment says."""
+    token = _given.set(size)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def size_in_bytes(text: str) -> int:
+    """A size as it is written: a number of bytes, or one with K, M, G or T behind it.
+
+    >>> size_in_bytes("2G"), size_in_bytes("1000")
+    (2147483648, 1000)
+    """
+    found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", text.strip().upper())
+    size = int(found[1]) * _SIZES[found[2]] if found else 0
+    if size < 1:
+        raise ValueError(f"{text!r} is not a size: give a number of bytes, as in 1000000, or 500M or 8G")
+    return size
+
+
 def refuse_large(size: int, name: str) -> None:
     """A `ValueError` for an archive of which this many bytes would be unpacked, if these are too many."""
     most = max_unpacked()
     if size > most:
         raise ValueError(
-            f"{name} unpacks to {size:,} bytes or more, the limit is {most:,}: if you trust it, raise {LIMIT_VARIABLE}"
+            f"{name} unpacks to {size:,} bytes or more, the limit is {most:,}: if you trust it, raise {OPTION} on the "
+            f"command line or {LIMIT_VARIABLE} in the environment"
         )
 
 

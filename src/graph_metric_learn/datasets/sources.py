@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .base import GraphDataset
 from .folder import load_folder
 from .smiles import read_smiles_file
 from .tu import load_tu
+
+_MOST_LISTED = 20  # graphs that a warning names one by one
 
 
 class Columns(NamedTuple):
@@ -60,8 +64,24 @@ def load_source(
         dataset = load_tu(folder.resolve().name, features=None, root=folder.resolve().parent)
     else:
         dataset = load_tu(source, features=None, root=root)
-    rows = range(len(dataset)) if dataset.rows is None else dataset.rows
-    return [str(row) for row in rows], dataset.graphs, dataset.y
+    return _numbered(dataset), dataset.graphs, dataset.y
+
+
+def _numbered(dataset: GraphDataset) -> list[str]:
+    """The places of graphs in TU files as their names; a warning says which are not there, since they have no nodes."""
+    rows = np.arange(len(dataset)) if dataset.rows is None else dataset.rows
+    names = [str(row) for row in rows]
+    if dataset.dropped:
+        total = len(dataset) + dataset.dropped
+        missing = np.setdiff1d(np.arange(total), rows)
+        more = f" and {len(missing) - _MOST_LISTED} more" if len(missing) > _MOST_LISTED else ""
+        listed = ", ".join(map(str, missing[:_MOST_LISTED])) + more
+        warnings.warn(
+            f"{dataset.name}: {dataset.dropped} of {total} graphs left out, which have no nodes: {listed}", stacklevel=3
+        )
+        for graph, name in zip(dataset.graphs, names, strict=True):
+            graph.name = name  # models and pages would else count those that are left
+    return names
 
 
 def is_csv(source: str) -> bool:

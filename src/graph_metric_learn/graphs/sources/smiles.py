@@ -26,6 +26,10 @@ ATOM_LABELS: dict[str, Callable[[Any], int]] = {
 _MOST_LISTED = 20  # rows that a warning names one by one
 
 
+class NothingReadError(ValueError):
+    """Of some rows or files that may be left out, none can be read."""
+
+
 class Molecules(list):
     """A list of `torch_geometric.data.Data`, one per molecule, that knows which rows of the input they came from.
 
@@ -304,7 +308,7 @@ def _warn_skipped(
     order = sorted(bad)
     first = f"the first{quoted(rows[order[0]])} {bad[order[0]]}"
     if len(order) == len(rows):
-        raise ValueError(f"{source}none of the {len(rows)} rows can be read; {first}")
+        raise NothingReadError(f"{source}none of the {len(rows)} rows can be read; {first}")
     listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
     more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
     warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=stacklevel)
