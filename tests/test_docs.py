@@ -196,7 +196,8 @@ def test_vectors_run():
     assert names["which"].shape == (20, 2)
 
 
-def test_serve_runs():
+def test_serve_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the page writes to folders here
     assert list(run_python(ROOT / "docs" / "serve.md")["loaded"].predict([nx.cycle_graph(30)])) == ["ring"]
 
 
