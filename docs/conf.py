@@ -7,7 +7,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # examples are small: more threads would cost more than they give
 
-sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
+sys.path.insert(0, str(Path(__file__).parent))  # for formulas and gallery_order
 
 import graph_metric_learn as gml
 
@@ -20,9 +20,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
+    "formulas",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.zip"]
 root_doc = "index"
@@ -33,7 +33,7 @@ templates_path = ["templates"]
 myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
-suppress_warnings = ["myst.header"]
+suppress_warnings = ["ref.python"]  # attributes of several classes share a name, such as y_
 
 # API pages
 autosummary_generate = True
@@ -41,6 +41,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+strip_signature_backslash = True  # so that names keep their last underscore
 
 # Gallery: scripts of examples/ run; those that need files from elsewhere are only shown.
 sphinx_gallery_conf = {
@@ -61,6 +62,7 @@ sphinx_gallery_conf = {
 
 # Pages
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"{project} {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]

@@ -46,9 +46,7 @@ names, scores = zip(*ranked[:4], *ranked[-8:], strict=True)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.barh(names, scores, color=["0.7"] * 4 + ["C0"] * 8)
 ax.axvline(estimate.guess, color="0.3", linestyle=":")
-ax.set(
-    xlabel="accuracy of neighbours, each graph left out (dotted: a guess)", title="The worst and the best candidates"
-)
+ax.set(xlabel="accuracy by leaving one out (dotted: a guess)", title="The worst and the best candidates")
 plt.show()
 
 # %%

@@ -180,6 +180,9 @@ class GraphMetric(BaseGraphMetric):
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphMetric:
         """Chooses the metric, and learns.
 
+        Of more than 20,000 graphs, and of any iterable of graphs, a random sample of so many is looked at; targets and
+        groups of an iterable may be iterables too.
+
         Parameters
         ----------
         graphs : list of graphs, PyG dataset or Batch, see :func:`as_graphs`
@@ -188,9 +191,6 @@ class GraphMetric(BaseGraphMetric):
             Taken from the graphs (`Data.y`) when None; without any, nothing is learned.
         groups : array [N], optional
             Graphs of one group, such as molecules of one scaffold, are never on both sides of a fold.
-
-        Of more than 20,000 graphs, and of any iterable of graphs, a random sample of so many is looked at; targets and
-        groups of an iterable may be iterables too.
         """
         began = time.perf_counter()
         self._check_options()
