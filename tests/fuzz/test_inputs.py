@@ -145,7 +145,7 @@ def damaged(data, rng):
 
 
 def test_damaged_tu_texts_and_archives(archive):
-    def case(rng):
+    def tu_texts(rng):
         texts = dict(archive)
         kind = str(rng.choice(sorted(texts)))
         texts[kind] = damaged(texts[kind], rng)
@@ -156,14 +156,14 @@ def test_damaged_tu_texts_and_archives(archive):
         data = damaged(file.getvalue(), rng) if rng.random() < 0.3 else file.getvalue()
         parse("TOY", unzip(data, "TOY"))
 
-    run(case, SECONDS * 0.2)
+    run(tu_texts, SECONDS * 0.2)
 
 
 def test_damaged_smiles():
     pytest.importorskip("rdkit")
     letters = list("CNOPSFclnos()[]=#123456+-@/\\.%HB rI")
 
-    def case(rng):
+    def smiles(rng):
         gml.as_graphs(gml.from_smiles(["".join(rng.choice(letters, int(rng.integers(0, 12))))]))
 
-    run(case, SECONDS * 0.1)
+    run(smiles, SECONDS * 0.1)
