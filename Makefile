@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bounds test-lowest fuzz lint setup clean pictures
+.PHONY: demo test test-bounds test-lowest fuzz lint docs build setup clean pictures
 
 demo: $(VENV)/.installed
 	$(BIN)/graph-metric-learn demo
@@ -44,6 +44,15 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The site, into docs/_build/html; warnings are errors. GALLERY=0 shows the examples without running them.
+GALLERY ?= 1
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -D plot_gallery=$(GALLERY) docs docs/_build/html
+
+# Wheel and source distribution, into dist/.
+build: $(VENV)/.installed-dev
+	$(BIN)/python -m build
+
 setup: $(VENV)/.installed-dev
 
 # Pictures of the explorer for the documentation, from the pages of the demo; needs Debian's chromium.
@@ -57,12 +66,16 @@ $(VENV)/.torch: constraints.txt
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[chem]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info docs/_build docs/gallery docs/generated

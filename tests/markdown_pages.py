@@ -23,12 +23,15 @@ def run_python(page):
     return names
 
 
-def commands(page):
-    """The calls of graph-metric-learn in shell blocks and in the text, without comments, variables and --help."""
-    lines = "".join(blocks(page, "bash")).splitlines()
-    found = [re.search(r"(?:^|\s)(graph-metric-learn\s[^#]*)", line) for line in lines]
-    inline = re.findall(r"`(graph-metric-learn\s[^`]*)`", page.read_text())
-    return [call for call in [*(match[1].strip() for match in found if match), *inline] if "--help" not in call]
+def shell_lines(page):
+    """The lines of the shell blocks of a page, as (command, comment)."""
+    lines = [line for block in blocks(page, "bash") for line in block.splitlines() if line.strip()]
+    return [(command.strip(), comment.strip()) for command, _, comment in (line.partition("#") for line in lines)]
+
+
+def inline_commands(page):
+    """The calls of graph-metric-learn in the text of a page."""
+    return re.findall(r"`(graph-metric-learn\s[^`]*)`", page.read_text())
 
 
 def anchors(page):

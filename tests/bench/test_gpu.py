@@ -11,8 +11,8 @@ def test_the_quick_run_measures_everything(device):
     assert len(errors) == 7
     assert all(target["met"] for target in errors.values())
     assert set(report.numbers) == {
-        "quick", "errors", "limits", "all_pairs", "nearest", "numpy_pairs_ms", "to_host", "many_models",
-        "large_batches", "step_ms_by_batch",
+        "quick", "errors", "limits", "all_pairs", "nearest", "nearest_vectors", "numpy_pairs_ms", "to_host",
+        "many_models", "large_batches", "step_ms_by_batch",
     }  # fmt: skip
     assert report.numbers["many_models"]["cpu_as_one_by_one"]
     assert gpu.draw(report).startswith(b"\x89PNG")

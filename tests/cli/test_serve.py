@@ -50,3 +50,15 @@ def test_it_listens_where_it_is_told(model, monkeypatch, capsys):
     assert main(["serve", str(model), "--port", "8123"]) == 0
     assert (asked[0]["host"], asked[0]["port"]) == ("127.0.0.1", 8123)
     assert "http://127.0.0.1:8123/" in capsys.readouterr().out
+
+
+def test_an_index_is_served_and_another_models_is_refused(model, chemist, folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("GRAPH_METRIC_LEARN_TOKEN", raising=False)
+    out = tmp_path / "index"
+    assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
+    get, _ = client_of([str(model), str(out)])
+    assert get("/health").json() == {"status": "ok", "model": "GraphKNNClassifier", "graphs": 20}
+    assert "ring10" in get("/").text
+    capsys.readouterr()
+    assert main(["serve", str(chemist), str(out)]) == 2
+    assert "made with another model" in capsys.readouterr().err

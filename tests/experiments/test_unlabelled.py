@@ -5,7 +5,7 @@ from graph_metric_learn.experiments import unlabelled
 from graph_metric_learn.experiments.methods import missing_packages
 from graph_metric_learn.experiments.records import Records, key_of
 from graph_metric_learn.experiments.runner import run_cells
-from small_records import add_outlook, add_unlabelled
+from small_records import add_graph_metric, add_unlabelled
 
 SYSTEMS = (unlabelled.OURS, *unlabelled.CONTROLS)
 
@@ -63,7 +63,7 @@ def test_no_metric_is_given_labels(root, monkeypatch):
 def test_accuracies_and_differences(records):
     assert unlabelled.unlabelled_knn_rows([]) == []
     add_unlabelled(records, "MUTAG", "knn", {"graphmetric": [0.6, 0.8, 0.1], "netlsd": [0.5, 0.9]})
-    add_outlook(records, "MUTAG", "GraphMetric", [0.75, 0.75], [])
+    add_graph_metric(records, [0.75, 0.75])
     rows = {row[0]: row[1:3] for row in unlabelled.unlabelled_knn_rows(list(records))}
     assert rows == {
         "": ["MUTAG", "BZR"],

@@ -46,6 +46,31 @@ def test_search_by_hand(index):
     assert notes == [[{"place": 6.0, "n": 3}]]
 
 
+def test_search_by_id_and_what_is_kept_of_a_graph(index):
+    distances, ids, notes = index.search_ids(["d", "a"], k=2, metadata=True)
+    assert ids.tolist() == [["d", "c"], ["a", "b"]]
+    np.testing.assert_allclose(distances, [[0, 3], [0, 1]], atol=1e-6)
+    assert notes[0][1] == {"place": 3.0, "n": 2}
+    np.testing.assert_allclose(gml.pairwise_distances(index.embedded(["e", "b"]))[0, 1], 9, atol=1e-5)
+    with pytest.raises(ValueError, match="id 'z' is not in the index"):
+        index.search_ids(["z"], k=1)
+    with pytest.raises(ValueError, match="k=6, but the index holds 5"):
+        index.search_ids(["a"], k=6)
+
+
+def test_search_by_id_among_curves(rng):
+    graphs = molecules(rng, 20)
+    metric = gml.SGML(random_state=0, n_epochs=1).fit(graphs, rng.integers(0, 2, 20))
+    index = gml.GraphIndex(metric).add(graphs[:12], ids=range(12)).add(graphs[12:], ids=range(12, 20))
+    expected = metric.pairwise_distances(graphs)
+    distances, ids = index.search_ids([17, 3], k=5)
+    np.testing.assert_allclose(distances, np.sort(expected[[17, 3]], 1)[:, :5], rtol=1e-3, atol=1e-3)
+    assert ids[:, 0].tolist() == [17, 3]
+    np.testing.assert_allclose(
+        gml.pairwise_distances(index.embedded([17, 3])), expected[np.ix_([17, 3], [17, 3])], rtol=1e-3, atol=1e-3
+    )
+
+
 def test_radius_by_hand(index):
     distances, ids = index.search_radius(points(2, 50), 2.0)
     assert [list(one) for one in ids] == [["b", "c", "a"], []]

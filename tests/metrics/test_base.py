@@ -5,6 +5,7 @@ import pytest
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import Columns
 from graph_metric_learn.metrics import METRICS, BaseGraphMetric
+from graph_metric_learn.metrics.base import is_same_metric
 from graph_zoo import as_networkx, zoo
 
 
@@ -27,6 +28,8 @@ def test_every_metric_has_the_same_verbs(kind, data, tmp_path):
     assert bound <= metric.pairwise_distances(pairs[:1], pairs[1:2])[0, 0] + 1e-4
     again = kind.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(again.transform(pairs), metric.transform(pairs))
+    assert is_same_metric(metric, again)
+    assert not is_same_metric(metric, kind(random_state=1).fit(pairs[:15], y[:15]))
     other = gml.SGML if kind is gml.GraphMetric else gml.GraphMetric
     with pytest.raises(ValueError, match=f"holds a {kind.__name__}, not a {other.__name__}"):
         other.load(tmp_path / "metric")

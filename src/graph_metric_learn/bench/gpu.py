@@ -16,7 +16,7 @@ from .._core.ragged import groups
 from ..experiments.figure1 import DIMENSION
 from ..metrics.sgml.training.batch_distances import CurveRule
 from ..report.plots import as_png
-from ..transport import Curves, iter_pairs, kneighbors, pairwise_distances
+from ..transport import Curves, Vectors, iter_pairs, kneighbors, pairwise_distances
 from ..transport.devices import products, resolve_device
 from ..transport.engines.tiles import Tiles
 from .gpu_training import large_batches, many_models, step_by_batch, training_graphs
@@ -52,6 +52,7 @@ def run(
     limits = _limits(report, rng, where, 512 if quick else 8192)
     _all_pairs(report, rng, where, 1000 if quick else 100_000, limits["product"])
     _nearest(report, rng, where, 1000 if quick else 100_000)
+    _nearest_vectors(report, rng, where, 1000 if quick else 10**6)
     _from_numpy(report, rng, where, (50, 100) if quick else (250, 500, 1000, 2000, 4000, 8000))
     _to_host(report, rng, where, 500 if quick else 50_000)
     graphs, y, name = training_graphs(rng, root, 60 if quick else 4110)
@@ -177,6 +178,25 @@ def _nearest(report: Report, rng: np.random.Generator, device: torch.device, cou
     select = device_seconds(lambda: torch.topk(block, 10, largest=False), device) * count / len(block)
     report.numbers["nearest"] = {"graphs": count, "seconds": taken, "topk_seconds": select}
     report.target(f"10 nearest of each of {count:,} graphs", taken, 3, at_most=True, unit="s")
+
+
+def _nearest_vectors(report: Report, rng: np.random.Generator, device: torch.device, count: int) -> None:
+    """The 10 nearest of each of many vectors, against bare products and a bare selection of the largest."""
+    values = _normal(rng, device, count, 128)
+    vectors = Vectors(values)
+    rows = max(1, min(count, 2**29 // count))  # of a block of 2 GiB
+
+    def bare() -> None:
+        halves = values.square().sum(1) / 2
+        for block in values.split(rows):
+            (block @ values.T).sub_(halves).topk(11, sorted=True)
+
+    runs = 1 if count > 10**5 else 3
+    limit = device_seconds(bare, device, runs)
+    taken = device_seconds(lambda: kneighbors(vectors, n_neighbors=10), device, runs)
+    report.numbers["nearest_vectors"] = {"count": count, "seconds": taken, "bare": limit}
+    what = f"10 nearest of each of {count:,} vectors / products and top-k"
+    report.target(what, taken / limit, 1.5, at_most=True)
 
 
 def _from_numpy(report: Report, rng: np.random.Generator, device: torch.device, counts: tuple[int, ...]) -> None:

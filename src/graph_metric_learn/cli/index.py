@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> None:
     from .._core.parallel import n_workers
     from .._core.progress import progress_bar
     from ..index import GraphIndex
+    from ..metrics.base import is_same_metric
     from ..neighbors import load
 
     if options.append and options.overwrite:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.append:
         GraphIndex(metric).save(options.out, overwrite=options.overwrite)
     with GraphIndex.load(options.out) as index:
-        if options.append and index.metric.state()[0] != metric.state()[0]:
+        if options.append and not is_same_metric(index.metric, metric):
             raise ValueError(f"{options.out} was made with another model than {options.model}")
         before = len(index)
         with progress_bar(None, "index", total=None, unit="graph", delay=1.0) as bar:

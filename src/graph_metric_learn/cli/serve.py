@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ _TOKEN = "GRAPH_METRIC_LEARN_TOKEN"
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help="model folder")
     parser.add_argument("index", type=Path, nargs="?", help="folder of an index to search (the model's own graphs)")
-    parser.add_argument("--source", help=f"graphs for the explorer page, at most 5000: {SOURCE}")
+    parser.add_argument("--source", help=f"graphs for the explorer page, at most 5000 (the index): {SOURCE}")
     parser.add_argument("--labels", type=Path, help="CSV with the classes of a folder of graph files: graph,label")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s: this computer alone)")
     parser.add_argument("--port", type=int, default=8000, help="(%(default)s)")
@@ -51,7 +50,9 @@ def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     model = load(options.model)
     index = None
     if options.index is not None:
-        index = importlib.import_module("..index", __package__).GraphIndex.load(options.index, read_only=True)
+        from ..index import GraphIndex
+
+        index = GraphIndex.load(options.index, read_only=True)
     names = graphs = y = None
     if options.source:
         names, graphs, y = read_source(options, options.source, options.labels)

@@ -140,14 +140,17 @@ def _validation(records: list[Record]) -> float:
 def accuracy_rows(
     records: Sequence[Record], tasks: Sequence[Task], rows: Sequence[tuple[str, str]], preset: str = "authors"
 ) -> Rows:
-    """A table: for each (method, classifier) what was measured and below it what was published, by task."""
+    """A table: for each (method, classifier) what was measured and below it what was published, by task.
+
+    Rows of which nothing was measured or published are left out.
+    """
     lines = [["", *(task.name for task in tasks)]]
     for method, classifier in rows:
         published = [PUBLISHED.get((task.name, method, classifier)) for task in tasks]
-        lines.append(
-            [title(method, classifier)]
-            + [str(table_entry(records, task, method, classifier, preset)) for task in tasks]
-        )
+        cells = [str(table_entry(records, task, method, classifier, preset)) for task in tasks]
+        if not any(cells) and not any(published):
+            continue
+        lines.append([title(method, classifier), *cells])
         if any(published):
             lines.append(["— published", *map(published_text, published)])
     return lines

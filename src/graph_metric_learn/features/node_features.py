@@ -107,7 +107,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, graphs: Any) -> Graphs:
-        """The graphs with the feature matrix as their `x` [S, width_]."""
+        """The graphs with the feature matrix as their `x` [S, `width_`]."""
         check_is_fitted(self, "width_")
         given = as_graphs(graphs)
         self._require(given)

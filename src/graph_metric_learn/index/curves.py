@@ -14,6 +14,7 @@ import torch
 
 from .._core.ragged import offsets
 from ..transport import Curves, Embedded, pairwise_distances
+from .approximate import vectors_at
 from .search import nearest, within_radius
 from .segment import Segment
 
@@ -40,6 +41,13 @@ def curves_at(segments: Sequence[Segment], rows: np.ndarray) -> Curves:
             parts.append(Curves(torch.from_numpy(arrays["curves"]), sizes, steps, True))
         first += len(segment)
     return Embedded.concatenate(parts)
+
+
+def embedded_at(segments: Sequence[Segment], rows: np.ndarray) -> tuple[np.ndarray, Curves | None]:
+    """Vectors of these rows, in any order [n, d], and their curves where the segments hold such."""
+    ascending, places = np.unique(rows, return_inverse=True)
+    has_curves = any("curves" in segment.arrays for segment in segments)
+    return vectors_at(segments, ascending)[places], curves_at(segments, ascending)[places] if has_curves else None
 
 
 def nearest_curves(

@@ -18,8 +18,8 @@ from ..graphs import Graphs
 from ..graphs.stream import is_stream, read_chunks
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..persistence.models import load_model
-from ..transport import Curves, curve_vectors
-from .curves import curve_arrays, curves_within, nearest_curves
+from ..transport import Curves, Embedded, Vectors, curve_vectors
+from .curves import curve_arrays, curves_within, embedded_at, nearest_curves
 from .folder import IndexFolder, State, create
 from .ids import checked_id, checked_ids
 from .metadata import checked_metadata
@@ -187,12 +187,29 @@ class GraphIndex:
             distances, ids = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
             return (distances, ids, [note for part in parts for note in part[2]])[: 3 if metadata else 2]  # type: ignore[return-value]
         state = self._store.state
-        k = whole_number("k", k, 1)
-        if k > len(state):
-            raise ValueError(f"k={k}, but the index holds {len(state)} graphs")
-        assert state.axes is not None
+        k = _checked_k(state, k)
         vectors, curves = self._embedded(self.metric.read(graphs))
         self._check_width(state, vectors)
+        return self._nearest(state, vectors, curves, k, approximate, metadata)
+
+    def search_ids(self, ids: Any, k: int = 10, *, metadata: bool = False) -> tuple[np.ndarray, ...]:
+        """The k nearest graphs of graphs of the index, which are themselves among them; see `search`."""
+        state = self._store.state
+        k = _checked_k(state, k)
+        vectors, curves = embedded_at(state.segments, known_rows(state, _as_ids(ids)))
+        return self._nearest(state, vectors, curves, k, False, metadata)
+
+    def embedded(self, ids: Any) -> Embedded:
+        """The graphs with these ids in the space of the metric, as `metric.embed` made them; vectors are float32."""
+        state = self._store.state
+        vectors, curves = embedded_at(state.segments, known_rows(state, _as_ids(ids)))
+        return Vectors(torch.from_numpy(vectors), True) if curves is None else curves
+
+    def _nearest(
+        self, state: State, vectors: np.ndarray, curves: Curves | None, k: int, approximate: bool, metadata: bool
+    ) -> tuple[np.ndarray, ...]:
+        """What `search` returns, for graphs that are embedded."""
+        assert state.axes is not None
         if approximate:
             if curves is not None:
                 raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
@@ -336,6 +353,13 @@ def _checked_metric(metric: Any) -> BaseGraphMetric:
         )
     check_is_fitted(metric)
     return metric
+
+
+def _checked_k(state: State, k: Any) -> int:
+    k = whole_number("k", k, 1)
+    if k > len(state):
+        raise ValueError(f"k={k}, but the index holds {len(state)} graphs")
+    return k
 
 
 def _load_metric(path: Path, encoder: torch.nn.Module | None) -> BaseGraphMetric:

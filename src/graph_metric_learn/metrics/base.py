@@ -213,3 +213,15 @@ def in_range(vectors: Any) -> Any:
 
 
 METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")
+
+
+def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
+    """Whether two fitted metrics measure the same distances: all that makes them up is equal."""
+    if type(one) is not type(other):
+        return False
+    (config, arrays), (others, other_arrays) = one.state(), other.state()
+    return (
+        config == others
+        and arrays.keys() == other_arrays.keys()
+        and all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
+    )

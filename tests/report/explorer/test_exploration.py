@@ -56,7 +56,7 @@ def test_large_drawings_leave_less_room_for_explanations(classifier, rings_and_s
     graphs, y = rings_and_stars
     monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._PAGE_BYTES", 20_000)
     few = explored(classifier, graphs, y).explained
-    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._PAGE_BYTES", 5_000)
+    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._PAGE_BYTES", 3_000)
     assert 0 < len(few["records"]) < 20_000
     assert explored(classifier, graphs, y).explained["pairs"] == ""
 
@@ -83,6 +83,27 @@ def test_a_dense_graph_is_drawn_with_some_of_its_edges(monkeypatch):
     metric = gml.GraphMetric(features=["degree@0"], random_state=0).fit([*graphs, nx.path_graph(9)])
     found = explored(metric, graphs)
     assert 4 * 3 * found.most_edges <= 1000
+
+
+def test_of_large_graphs_the_largest_are_not_drawn_and_the_page_says_so(classifier, rings_and_stars, monkeypatch):
+    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._DRAWING_BYTES", 1000)
+    graphs, y = rings_and_stars
+    found = explored(classifier, graphs, y)
+    sizes = np.array([len(graph) for graph in graphs])
+    assert 0 < found.drawn.sum() < 40
+    assert sizes[found.drawn].max() <= sizes[~found.drawn].min()
+    assert f"{(~found.drawn).sum()} of the graphs are too large to be drawn" in found.note
+    data = found.data()
+    assert len(data["drawings"]["places"]) + len(data["drawings"]["edges"]) <= 1000
+    pairs = np.frombuffer(base64.b64decode(data["explained"]["pairs"]), "<u4")
+    assert len(pairs) > 0
+    assert found.drawn[pairs].all()
+    assert not any("layout" in vars(look) for look in np.array(found.looks, dtype=object)[~found.drawn])
+
+
+def test_very_long_names_are_cut():
+    found = explored(FirstColumn().fit(points(1.0, 2.0)), points(1.0, 2.0), names=["a" * 5000, "b"])
+    assert found.data()["names"] == ["a" * 199 + "…", "b"]
 
 
 def test_bad_input_is_named(classifier, rings_and_stars, tmp_path):

@@ -9,6 +9,7 @@ from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.graphs.depiction import depictions
 from graph_metric_learn.metrics.explanation import Evidence, Explanation
 from graph_metric_learn.report.explorer.packing import (
+    drawing_bytes,
     explanation_bytes,
     pack_drawings,
     pack_explanation,
@@ -41,7 +42,7 @@ def looks_of(*graphs):
 def test_drawings_are_packed_flat():
     square, path = nx.cycle_graph(4), nx.path_graph(["a", "b"])
     nx.set_node_attributes(square, {0: (0, 0), 1: (2, 0), 2: (2, 1), 3: (0, 1)}, "pos")
-    found = pack_drawings(looks_of(square, path), most_edges=3)
+    found = pack_drawings(looks_of(square, path), 3, np.ones(2, bool))
     assert unpacked(found["sizes"], "u4").tolist() == [4, 2]
     assert unpacked(found["counts"], "u4").tolist() == [3, 1]  # one edge of the square is not drawn
     assert unpacked(found["all"], "u4").tolist() == [4, 1]
@@ -53,10 +54,37 @@ def test_drawings_are_packed_flat():
     assert found["labels"] is None
 
 
+def test_graphs_that_are_not_drawn_leave_their_sizes_alone():
+    square, path = nx.cycle_graph(4), nx.path_graph(["a", "b"])
+    found = pack_drawings(looks_of(square, path), 9, np.array([True, False]))
+    assert unpacked(found["sizes"], "u4").tolist() == [4, 2]
+    assert unpacked(found["all"], "u4").tolist() == [4, 1]
+    assert unpacked(found["counts"], "u4").tolist() == [4, 0]
+    assert unpacked(found["drawn"], "u1").tolist() == [1, 0]
+    assert len(unpacked(found["places"], "u1")) == 2 * 4
+    assert found["names"] is None
+    nothing = pack_drawings(looks_of(square, path), 9, np.zeros(2, bool))
+    assert nothing["places"] == nothing["edges"] == ""
+
+
+def test_no_drawing_takes_more_bytes_than_was_said():
+    rng = np.random.default_rng(0)
+    graphs = [nx.gnm_random_graph(n, 2 * n, seed=n) for n in (5, 40, 300)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: f"<label {rng.integers(600)}>" for v in graph}, "label")
+        nx.set_node_attributes(graph, {v: float(rng.random()) for v in graph}, "x")
+        nx.set_edge_attributes(graph, {e: float(rng.random()) for e in graph.edges}, "weight")
+    graphs = [nx.relabel_nodes(graph, {v: f"node é {v}" for v in graph}) for graph in graphs]
+    looks = looks_of(*graphs)
+    said = drawing_bytes(looks, 100)
+    written = len(safe_json(pack_drawings(looks, 100, np.ones(3, bool))).encode())
+    assert 0.7 * said.sum() < written < said.sum() + 1000  # names of fields
+
+
 def test_labels_are_places_in_a_table():
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, {0: "N", 1: "C", 2: "C"}, "label")
-    labels = pack_drawings(looks_of(graph), 10)["labels"]
+    labels = pack_drawings(looks_of(graph), 10, np.ones(1, bool))["labels"]
     assert labels["table"] == ["C", "N"]
     assert unpacked(labels["codes"], "u1").tolist() == [1, 0, 0]
 

@@ -1,10 +1,15 @@
 """Real requests to a real server, many at once, and bad ones."""
 
 import asyncio
+import socket
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
+import graph_metric_learn as gml
 from explorer_graphs import HOSTILE, fitted, rings_and_stars
 
 httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and httpx")
@@ -123,6 +128,106 @@ def test_a_token_is_asked_for(service):
                 assert client.get("/", headers=headers).status_code == 401
                 assert client.post("/predict", json={"graphs": [STAR]}, headers=headers).status_code == 401
             assert client.get("/", params={"token": "secret é"}).status_code == 200
+    finally:
+        running.stop()
+
+
+def test_an_index_is_searched_while_another_process_adds_to_it(service, tmp_path):
+    graphs, _ = rings_and_stars()
+    path = (
+        gml.GraphIndex(service.metric)
+        .add(graphs[:10], metadata=[{"n": len(one)} for one in graphs[:10]])
+        .save(tmp_path / "index")
+    )
+    running = Running(make_app(Service(service.model, gml.GraphIndex.load(path, read_only=True))))
+
+    async def ask_until_all_are_there():
+        """Four at a time; what each finds, until the other process has written its last graph."""
+        found = []
+        async with httpx.AsyncClient(base_url=running.address, timeout=60) as client:
+            while not found or found[-1]["ids"][0][0] != "late 29":
+                asked = [client.post("/neighbors", json={"graphs": [STAR], "k": 3}) for _ in range(3)]
+                last = client.post("/neighbors", json={"graphs": [LATE], "k": 3})
+                answers = await asyncio.gather(*asked, last)
+                assert [answer.status_code for answer in answers] == [200] * 4
+                found += [answer.json() for answer in answers]
+        return found
+
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
+    try:
+        found = asyncio.run(asyncio.wait_for(ask_until_all_are_there(), 120))
+        assert writer.wait(60) == 0
+        for one in found:
+            assert one["distances"][0] == sorted(one["distances"][0])
+            assert len(one["ids"][0]) == len(one["metadata"][0]) == 3
+        with httpx.Client(base_url=running.address, timeout=60) as client:
+            assert client.get("/health").json()["graphs"] == 40
+            near = client.post("/neighbors", json={"ids": ["late 29"], "k": 2}).json()
+            assert (near["ids"][0][0], near["distances"][0][0], near["metadata"][0][0]) == (
+                "late 29",
+                0,
+                {"late": True},
+            )
+            assert client.get("/").headers["content-type"].startswith("text/html")
+            assert client.post("/neighbors", json={"ids": ["nobody"]}).json() == {
+                "error": "id 'nobody' is not in the index"
+            }
+            for bad in (
+                {"ids": "late 29"},
+                {"ids": [["late 29"]]},
+                {"ids": []},
+                {"ids": ["late 29"], "graphs": [STAR]},
+            ):
+                assert client.post("/neighbors", json=bad).status_code == 422
+    finally:
+        writer.kill()
+        running.stop()
+
+
+LATE = {"nodes": [{"id": i} for i in range(70)], "edges": [{"source": 0, "target": i} for i in range(1, 70)]}
+WRITER = """
+import sys
+import networkx as nx
+import graph_metric_learn as gml
+with gml.GraphIndex.load(sys.argv[1]) as index:
+    for i in range(30):
+        index.add([nx.star_graph(40 + i)], ids=[f"late {i}"], metadata=[{"late": True}])
+        if i == 20:
+            index.compact()
+"""
+
+
+def test_who_waits_behind_slow_requests_is_answered_afterwards(service, monkeypatch):
+    slow = Service(service.model)
+    release = threading.Event()
+    monkeypatch.setattr(slow, "predict", lambda graphs: {"released": release.wait(30)})
+    running = Running(make_app(slow, limits=Limits(seconds=0.5, waiting=4)))
+
+    async def ask(count):
+        async with httpx.AsyncClient(base_url=running.address, timeout=60) as client:
+            return await asyncio.gather(*(client.post("/predict", json={"graphs": [STAR]}) for _ in range(count)))
+
+    try:
+        answers = asyncio.run(ask(6))  # two are computed, two wait, two are refused
+        assert [answer.status_code for answer in answers] == [503] * 6
+        said = sorted(answer.json()["error"] for answer in answers)
+        assert [one.startswith("too many") for one in said] == [False] * 4 + [True] * 2
+        with httpx.Client(base_url=running.address, timeout=60) as client:
+            assert client.get("/health").status_code == 200  # needs no turn
+            release.set()
+            assert client.post("/neighbors", json={"graphs": [STAR], "k": 1}).status_code == 200
+    finally:
+        release.set()
+        running.stop()
+
+
+def test_a_body_that_does_not_arrive_is_given_up(service):
+    running = Running(make_app(Service(service.model), limits=Limits(seconds=0.3)))
+    try:
+        with socket.create_connection(("127.0.0.1", running.port), timeout=30) as line:
+            head = ["POST /predict HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Content-Length: 9"]
+            line.sendall("\r\n".join([*head, "", "{"]).encode())
+            assert b" 408 " in line.recv(200)
     finally:
         running.stop()
 

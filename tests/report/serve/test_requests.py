@@ -1,6 +1,6 @@
 import pytest
 
-from graph_metric_learn.report.serve.requests import Limits, read_count, read_graphs
+from graph_metric_learn.report.serve.requests import Limits, read_count, read_graphs, read_ids
 
 SMALL = Limits(graphs=3, nodes=4, edges=4, smiles=10, neighbors=5)
 SQUARE = {"nodes": [{"id": i} for i in range(4)], "edges": [{"source": i, "target": (i + 1) % 4} for i in range(4)]}
@@ -54,3 +54,22 @@ def test_how_many():
             read_count({"k": bad}, SMALL)
     with pytest.raises(ValueError, match="exactly 2"):
         read_graphs({"graphs": [SQUARE]}, SMALL, count=2)
+
+
+def test_ids():
+    assert read_ids({"ids": ["a", 7]}, SMALL) == ["a", 7]
+    assert read_ids({"graphs": [SQUARE]}, SMALL) is None
+    assert read_ids([], SMALL) is None
+    for bad in ("a", [], ["a"] * 4, [True], [1.5], [None], [["a"]]):
+        with pytest.raises(ValueError, match="id"):
+            read_ids({"ids": bad}, SMALL)
+    with pytest.raises(ValueError, match="not both"):
+        read_ids({"ids": ["a"], "smiles": ["C"]}, SMALL)
+
+
+def test_all_graphs_together_are_bounded():
+    with pytest.raises(ValueError, match="8 nodes together: at most 7"):
+        read_graphs({"graphs": [SQUARE] * 2}, Limits(all_nodes=7))
+    with pytest.raises(ValueError, match="8 edges together: at most 7"):
+        read_graphs({"graphs": [SQUARE] * 2}, Limits(all_edges=7))
+    assert len(read_graphs({"graphs": [SQUARE] * 2}, Limits(all_nodes=8, all_edges=8))) == 2

@@ -16,7 +16,7 @@ from ...graphs.depiction import Depiction, depictions
 from ...metrics.base import BaseGraphMetric
 from ...neighbors.base import MetricPredictor
 from ..layout import map_layout
-from .packing import explanation_bytes, pack_drawings, pack_explanation, packed, safe_json
+from .packing import drawing_bytes, explanation_bytes, pack_drawings, pack_explanation, packed, safe_json
 from .page import render_explorer
 from .pairs import Near, choose_pairs, find_near
 from .targets import Targets, read_targets
@@ -24,8 +24,11 @@ from .targets import Targets, read_targets
 MOST_GRAPHS = 5000
 _N_NEAR = 8  # neighbours listed
 _MOST_PAIRS = 12_000  # explained: some minutes of work
-_PAGE_BYTES = 13_000_000  # for drawings and explanations together
+_PAGE_BYTES = 13_000_000  # for names, drawings and explanations together
 _BYTES = 7_000_000  # for explanations
+_DRAWING_BYTES = 9_000_000  # for drawings: of larger graphs, the largest are not drawn
+_NAME = 200  # letters of a name that the page shows
+_TOO_LARGE = "Too large to be drawn: the drawings of all graphs together would make this page too large."
 _EDGE_BYTES = 3_000_000  # for edges of drawings
 
 
@@ -43,6 +46,8 @@ class Exploration:
     explained: dict[str, Any]
     most_edges: int
     note: str
+    drawn: np.ndarray
+    undrawn: str = _TOO_LARGE
 
     def data(self) -> dict[str, Any]:
         """What the script of the page reads."""
@@ -53,11 +58,11 @@ class Exploration:
             "title": self.title,
             "report": self.report,
             "note": self.note,
-            "names": self.names,
+            "names": [cut(name) for name in self.names],
             "map": packed(np.rint(65535 * np.clip(self.places, 0, 1)), "u2"),
             "target": {
                 "kind": targets.kind,
-                "classes": targets.classes,
+                "classes": [cut(name) for name in targets.classes],
                 "values": _listed(targets.values),
                 "predicted": _listed(targets.predicted),
                 "how": _listed(targets.how),
@@ -65,7 +70,8 @@ class Exploration:
                 "honest": targets.honest,
                 "known": None if targets.known is None else targets.known.astype(int).tolist(),
             },
-            "drawings": pack_drawings(self.looks, self.most_edges),
+            "drawings": pack_drawings(self.looks, self.most_edges, self.drawn),
+            "undrawn": self.undrawn,
             "near": {
                 "k": near.ids.shape[1],
                 "wide": wide,
@@ -175,18 +181,36 @@ def explored(
     targets = read_targets(model, given, embedded, y)
     near = find_near(metric, embedded, targets, _N_NEAR)
     places = map_layout(metric.transform(given), random_state)
-    with progress_bar(progress, "drawing graphs", total=len(given), unit="graph", delay=2.0) as bar:
-        looks = depictions(originals, given)
-        for look in looks:
-            _ = look.layout
-            bar.update()
+    looks = depictions(originals, given)
     most_edges = _most_edges(np.array([look.edges.shape[1] for look in looks]))
+    costs = drawing_bytes(looks, most_edges)
+    drawn = _drawn(costs)
+    if not drawn.all():
+        note += f"{' ' if note else ''}{int((~drawn).sum())} of the graphs are too large to be drawn in this page."
+    with progress_bar(progress, "drawing graphs", total=int(drawn.sum()), unit="graph", delay=2.0) as bar:
+        for i in np.flatnonzero(drawn):
+            _ = looks[i].layout
+            bar.update()
+    room = _PAGE_BYTES - int(costs[drawn].sum()) - len(safe_json([cut(name) for name in called]).encode())
     most = _MOST_PAIRS if explanations is None else explanations
-    explained = _explained(metric, originals or given, looks, targets, near, most_edges, most, progress)
+    explained = _explained(metric, originals or given, looks, drawn, targets, near, most_edges, room, most, progress)
     report = str(getattr(metric, "report_", type(metric).__name__))
     return Exploration(
-        title or "Explore graphs", report, called, places, looks, targets, near, explained, most_edges, note
+        title or "Explore graphs", report, called, places, looks, targets, near, explained, most_edges, note, drawn
     )
+
+
+def cut(name: str) -> str:
+    """A name, or its beginning if it is very long."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+def _drawn(costs: np.ndarray) -> np.ndarray:
+    """Which graphs are drawn [N]: all, or those with the smallest drawings, as many as fit."""
+    order = np.argsort(costs, kind="stable")
+    drawn = np.zeros(len(costs), dtype=bool)
+    drawn[order[np.cumsum(costs[order]) <= _DRAWING_BYTES]] = True
+    return drawn
 
 
 def _listed_graphs(graphs: Any) -> list[Any] | None:
@@ -217,18 +241,19 @@ def _explained(
     metric: BaseGraphMetric,
     graphs: Any,
     looks: list[Depiction],
+    drawn: np.ndarray,
     targets: Targets,
     near: Near,
     most_edges: int,
+    room: int,
     most: int,
     progress: bool | None,
 ) -> dict[str, Any]:
-    """Explanations of the most wanted pairs, packed; none where the metric has none."""
+    """Explanations of the most wanted pairs of graphs that are drawn, packed; none where the metric has none."""
     counts = np.array([min(look.edges.shape[1], most_edges) for look in looks])
     sizes = np.array([len(look.names) for look in looks])
     costs = explanation_bytes(sizes, counts)
-    left = _PAGE_BYTES - 7 * int(sizes.sum()) - 6 * int(counts.sum())  # beside the drawings
-    pairs = choose_pairs(near, targets, costs, max(0, min(_BYTES, left)), most)
+    pairs = choose_pairs(near, targets, costs, max(0, min(_BYTES, room)), most, drawn)
     terms: dict[str, int] = {}
     records = []
     try:

@@ -20,6 +20,7 @@ from ...metrics.explanation import Explanation
 
 MOST_TERMS = 6  # of an explanation, the others together
 _MOST_ASSIGNED = 200  # nodes up to which matches are made one to one
+_NOWHERE = np.zeros((0, 2), dtype=np.int64)
 _UNSAFE = ("<", ">", "&", "\u2028", "\u2029")
 
 
@@ -40,7 +41,7 @@ def packed(array: np.ndarray, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()).decode()
 
 
-def pack_drawings(looks: Sequence[Depiction], most_edges: int) -> dict[str, Any]:
+def pack_drawings(looks: Sequence[Depiction], most_edges: int, drawn: np.ndarray) -> dict[str, Any]:
     """Nodes and edges of all graphs in flat arrays.
 
     Parameters
@@ -48,30 +49,63 @@ def pack_drawings(looks: Sequence[Depiction], most_edges: int) -> dict[str, Any]
     looks : list of Depiction [N]
     most_edges : int
         Edges drawn of one graph, at most: the first ones; the page says when there are more.
+    drawn : ndarray [N] of bool
+        Which graphs are drawn; of the others the page knows the numbers of nodes and edges only, and says so.
     """
     sizes = np.array([len(look.names) for look in looks])
     counts = np.array([look.edges.shape[1] for look in looks])
-    drawn = np.minimum(counts, most_edges)
-    wide = "u1" if sizes.max() <= 256 else "u2" if sizes.max() <= 65536 else "u4"
-    edges = np.concatenate([look.edges[:, :kept].T for look, kept in zip(looks, drawn, strict=True)])
-    names = [None if _plain_names(look) else look.names for look in looks]
-    symbols, labels = (_text_codes([getattr(look, part) for look in looks], sizes) for part in ("symbols", "labels"))
+    shown = [look for look, there in zip(looks, drawn, strict=True) if there]
+    kept = np.minimum(counts, most_edges)[drawn]
+    wide = _index_kind(sizes[drawn])
+    edges = [look.edges[:, :most].T for look, most in zip(shown, kept, strict=True)]
+    names = [None if not there or _plain_names(look) else look.names for look, there in zip(looks, drawn, strict=True)]
+    text = (_text_codes([getattr(look, part) for look in shown], sizes[drawn]) for part in ("symbols", "labels"))
+    symbols, labels = text
     return {
         "sizes": packed(sizes, "u4"),
-        "counts": packed(drawn, "u4"),
+        "counts": packed(np.where(drawn, np.minimum(counts, most_edges), 0), "u4"),
         "all": packed(counts, "u4"),
+        "drawn": None if drawn.all() else packed(drawn, "u1"),
         "wide": wide,
-        "places": packed(np.concatenate([_bytes_in_square(look.layout) for look in looks]), "u1"),
-        "edges": packed(edges, wide),
-        "orders": _edge_bytes([look.orders for look in looks], drawn, 1),
-        "widths": _edge_bytes([None if one.widths is None else 255 * one.widths for one in looks], drawn, 255),
-        "weights": _node_bytes([None if one.sizes is None else 255 * one.sizes for one in looks], sizes),
+        "places": packed(np.concatenate([_NOWHERE, *(_bytes_in_square(look.layout) for look in shown)]), "u1"),
+        "edges": packed(np.concatenate([_NOWHERE, *edges]), wide),
+        "orders": _edge_bytes([look.orders for look in shown], kept, 1),
+        "widths": _edge_bytes([None if one.widths is None else 255 * one.widths for one in shown], kept, 255),
+        "weights": _node_bytes([None if one.sizes is None else 255 * one.sizes for one in shown], sizes[drawn]),
         "symbols": symbols,
         "labels": labels,
         "atoms": [int(look.smiles is not None) for look in looks] if any(look.smiles for look in looks) else None,
         "names": names if any(names) else None,
         "directed": any(look.directed for look in looks),
     }
+
+
+def drawing_bytes(looks: Sequence[Depiction], most_edges: int) -> np.ndarray:
+    """Bytes that the drawing of each graph needs on the page, at most [N]: numbers as base64, names and labels as JSON.
+
+    A label counts for the first graph that has it.
+    """
+    sizes = np.array([len(look.names) for look in looks])
+    counts = np.minimum([look.edges.shape[1] for look in looks], most_edges)
+    text, seen = np.zeros(len(looks), dtype=np.int64), set[str]()
+    for i, look in enumerate(looks):
+        new = set(look.labels or ()) - seen
+        seen |= new
+        named = [] if _plain_names(look) else look.names
+        text[i] = len(safe_json([*named, *new]).encode())
+    per_node = 2 + any(one.sizes is not None for one in looks) + any(one.symbols is not None for one in looks)
+    per_node += (
+        0 if not seen else 1 if len(seen) < 256 else 2 if len(seen) < 65536 else 4
+    )  # the empty label is one more
+    per_edge = 2 * int(_index_kind(sizes)[1])
+    per_edge += any(one.orders is not None for one in looks) + any(one.widths is not None for one in looks)
+    return np.ceil((per_node * sizes + per_edge * counts) * 4 / 3).astype(np.int64) + text
+
+
+def _index_kind(sizes: np.ndarray) -> str:
+    """Numbers that can hold those of nodes."""
+    largest = int(sizes.max(initial=1))
+    return "u1" if largest <= 256 else "u2" if largest <= 65536 else "u4"
 
 
 def _plain_names(look: Depiction) -> bool:

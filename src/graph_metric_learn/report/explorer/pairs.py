@@ -59,7 +59,9 @@ def find_near(metric: BaseGraphMetric, embedded: Embedded, targets: Targets, k: 
     return found
 
 
-def choose_pairs(near: Near, targets: Targets, costs: np.ndarray, budget: int, most: int) -> list[tuple[int, int]]:
+def choose_pairs(
+    near: Near, targets: Targets, costs: np.ndarray, budget: int, most: int, drawn: np.ndarray | None = None
+) -> list[tuple[int, int]]:
     """Pairs to explain, most wanted first, until their bytes or their number reach a limit; then in order of graphs.
 
     First come graphs that are predicted wrongly, each with the nearest of its own and of another class; then all graphs
@@ -71,6 +73,8 @@ def choose_pairs(near: Near, targets: Targets, costs: np.ndarray, budget: int, m
         Bytes that an explanation needs for each of its two graphs.
     budget, most : int
         Bytes and pairs, at most.
+    drawn : ndarray [N] of bool, optional
+        Graphs that may be in a pair; all when None.
     """
     wrong = np.flatnonzero(targets.wrong)
     everyone = np.arange(len(near.ids))
@@ -82,6 +86,8 @@ def choose_pairs(near: Near, targets: Targets, costs: np.ndarray, budget: int, m
     for sources, others in wanted:
         for one, two in zip(sources.tolist(), others.tolist(), strict=True):
             if two < 0 or (one, two) in chosen or (two, one) in chosen:
+                continue
+            if drawn is not None and not (drawn[one] and drawn[two]):
                 continue
             used += int(costs[one] + costs[two])
             if used > budget or len(chosen) >= most:

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .requests import Limits, read_count, read_graphs
-from .service import Service
+from .requests import Limits, read_count, read_graphs, read_ids
+from .service import Service, Unavailable
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 _WORKERS = 2  # requests that are computed at the same time; others wait for their turn, within their time
 _PAGE = """graph-metric-learn
 
 POST /predict    {"smiles": ["CCO"]} or {"graphs": [{"nodes": [{"id": 0}], "edges": []}]}
-POST /neighbors  the same, and "k"
+POST /neighbors  the same, and "k"; with an index also {"ids": ["ring 4"]}
 POST /explain    the same, with exactly two graphs
 GET  /health
 """
@@ -55,32 +55,49 @@ def make_app(
         raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]") from None
     bounds = limits or Limits()
     page = service.page()
+    asked = 0  # requests that are computed or wait for it
     workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="serve")
     app = FastAPI(title="graph-metric-learn", docs_url=None, redoc_url=None)  # their pages fetch scripts from elsewhere
 
-    async def body_of(request: Any) -> Any:
-        """The JSON of a request that is not too large."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise Refused(415, "send JSON, with the header Content-Type: application/json")
+    async def bytes_of(request: Any) -> bytes:
         read = b""
         async for part in request.stream():
             read += part
             if len(read) > bounds.bytes:
                 raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
+        return read
+
+    async def body_of(request: Any) -> Any:
+        """The JSON of a request that is not too large."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, "send JSON, with the header Content-Type: application/json")
         try:
-            return json.loads(read)
+            return json.loads(await asyncio.wait_for(bytes_of(request), bounds.seconds))
+        except asyncio.TimeoutError:
+            raise Refused(408, f"the request did not arrive within {bounds.seconds:g} s") from None
         except (ValueError, RecursionError):
             raise Refused(400, "the request is not JSON") from None
 
     async def computed(work: Callable[..., Any], *values: Any) -> Any:
-        """The answer of a function that runs in a thread, if it comes in time; who waits too long is not begun."""
+        """The answer of a function that runs in a thread, if it comes in time; who waits too long is not begun.
+
+        What has begun cannot be stopped, but it ends: `Limits` bounds how much work a request can be.
+        """
+        nonlocal asked
+        if asked >= bounds.waiting:
+            raise Refused(503, "too many requests are waiting: ask later")
+        asked += 1
         running = asyncio.get_running_loop().run_in_executor(workers, work, *values)
         try:
             return JSONResponse(await asyncio.wait_for(running, bounds.seconds))
         except asyncio.TimeoutError:
             raise Refused(503, f"no answer within {bounds.seconds:g} s: ask for less, or later") from None
+        except Unavailable as error:
+            raise Refused(503, str(error)) from None
         except ValueError as error:
             raise Refused(422, str(error)) from None
+        finally:
+            asked -= 1
 
     @app.middleware("http")
     async def checked(request: Request, answer: Any) -> Any:
@@ -112,7 +129,10 @@ def make_app(
 
     @app.get("/health")
     async def health() -> Any:
-        return service.health()
+        try:
+            return service.health()
+        except Unavailable as error:
+            raise Refused(503, str(error)) from None
 
     @app.get("/")
     async def start() -> Any:
@@ -130,7 +150,12 @@ def make_app(
     @app.post("/neighbors")
     async def neighbors(request: Request) -> Any:
         body = await body_of(request)
-        return await computed(lambda: service.neighbors(read_graphs(body, bounds), read_count(body, bounds)))
+
+        def found() -> Any:
+            ids, k = read_ids(body, bounds), read_count(body, bounds)
+            return service.neighbors(read_graphs(body, bounds), k) if ids is None else service.neighbors_of_ids(ids, k)
+
+        return await computed(found)
 
     @app.post("/explain")
     async def explain(request: Request) -> Any:

@@ -22,10 +22,14 @@ class Limits:
         In one request.
     nodes, edges : int
         Of one graph.
+    all_nodes, all_edges : int
+        Of all graphs of one request together: these bound how long a request is computed.
     smiles : int
         Letters of one SMILES.
     neighbors : int
         That may be asked for.
+    waiting : int
+        Requests that are computed or wait for their turn; more are refused at once.
     seconds : float
         After which a request is given up.
     """
@@ -34,8 +38,11 @@ class Limits:
     graphs: int = 64
     nodes: int = 2000
     edges: int = 20_000
+    all_nodes: int = 10_000
+    all_edges: int = 50_000
     smiles: int = 1000
     neighbors: int = 1000
+    waiting: int = 100
     seconds: float = 30.0
 
 
@@ -65,6 +72,21 @@ def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any
     return _molecules(given, limits) if key == "smiles" else _node_link(given, limits)
 
 
+def read_ids(body: Any, limits: Limits) -> list[str | int] | None:
+    """Ids of graphs of the index, ``{"ids": ["ring 4", 17]}``; None where the request brings graphs."""
+    if not isinstance(body, dict) or "ids" not in body:
+        return None
+    ids = body["ids"]
+    if "smiles" in body or "graphs" in body:
+        raise ValueError('give "ids", or graphs, not both')
+    if not isinstance(ids, list) or not 1 <= len(ids) <= limits.graphs:
+        raise ValueError(f'"ids" must be a list of 1 to {limits.graphs} ids')
+    for one in ids:
+        if isinstance(one, bool) or not isinstance(one, (str, int)):
+            raise ValueError(f"an id is a string or a whole number, got {one!r:.60}")  # noqa: TRY004
+    return ids
+
+
 def read_count(body: Any, limits: Limits, default: int = 10) -> int:
     """How many neighbours are asked for: "k"."""
     k = body.get("k", default) if isinstance(body, dict) else default
@@ -80,12 +102,12 @@ def _molecules(given: Sequence[Any], limits: Limits) -> list[Any]:
         if len(text) > limits.smiles:
             raise ValueError(f"row {i} has {len(text)} letters: a SMILES may have {limits.smiles}")
     graphs = list(from_smiles(given))
-    for i, graph in enumerate(graphs):
-        _check_size(i, int(graph.num_nodes), int(graph.edge_index.shape[1]) // 2, limits)
+    _check_sizes([(int(graph.num_nodes), int(graph.edge_index.shape[1]) // 2) for graph in graphs], limits)
     return graphs
 
 
 def _node_link(given: Sequence[Any], limits: Limits) -> list[Any]:
+    sizes = []
     for i, graph in enumerate(given):
         if not isinstance(graph, dict):  # bad input is a ValueError throughout
             what = type(graph).__name__
@@ -95,11 +117,19 @@ def _node_link(given: Sequence[Any], limits: Limits) -> list[Any]:
             raise ValueError(f'graph {i} needs "nodes" and "edges", both lists')  # noqa: TRY004
         if not all(isinstance(one, dict) for one in [*nodes, *edges]):
             raise ValueError(f"graph {i} has a node or an edge that is not an object")
-        _check_size(i, len(nodes), len(edges), limits)
+        sizes.append((len(nodes), len(edges)))
+    _check_sizes(sizes, limits)
     return graphs_from_node_link(given, [f"graph {i}" for i in range(len(given))])
 
 
-def _check_size(i: int, nodes: int, edges: int, limits: Limits) -> None:
-    for count, most, what in ((nodes, limits.nodes, "nodes"), (edges, limits.edges, "edges")):
-        if count > most:
-            raise ValueError(f"graph {i} has {count} {what}: at most {most} are taken")
+def _check_sizes(sizes: Sequence[tuple[int, int]], limits: Limits) -> None:
+    """Refuses graphs of too many nodes or edges, each of them or all together."""
+    for place, what, most, most_of_all in (
+        (0, "nodes", limits.nodes, limits.all_nodes), (1, "edges", limits.edges, limits.all_edges),
+    ):  # fmt: skip
+        for i, size in enumerate(sizes):
+            if size[place] > most:
+                raise ValueError(f"graph {i} has {size[place]} {what}: at most {most} are taken")
+        total = sum(size[place] for size in sizes)
+        if total > most_of_all:
+            raise ValueError(f"the graphs have {total} {what} together: at most {most_of_all} are taken in one request")

@@ -138,9 +138,10 @@ function ofGraph(i) {
     if (predicted && how[i] >= 0) parts.push(element('p', { class: 'how', text: `The prediction is ${words[how[i]]}.` }));
     if (known) parts.push(element('p', { class: 'how', text: known[i] ? 'The model was fitted to this graph.' : 'The model has not seen this graph.' }));
   }
-  parts.push(drawGraph(graph, { alt: `drawing of ${data.names[i]}, ${graph.nodes.length} nodes and ${graph.all} edges` }));
-  const more = graph.all > graph.edges.length ? `, of which ${graph.edges.length} are drawn` : '';
-  parts.push(element('p', { class: 'how', text: `${graph.nodes.length} ${graph.atoms ? 'atoms' : 'nodes'}, ${graph.all} ${graph.atoms ? 'bonds' : 'edges'}${more}` }));
+  parts.push(drawGraph(graph, { alt: `drawing of ${data.names[i]}, ${graph.size} nodes and ${graph.all} edges` }));
+  if (graph.undrawn) parts.push(element('p', { class: 'how undrawn', text: data.given.undrawn }));
+  const more = !graph.undrawn && graph.all > graph.edges.length ? `, of which ${graph.edges.length} are drawn` : '';
+  if (graph.size) parts.push(element('p', { class: 'how', text: `${graph.size} ${graph.atoms ? 'atoms' : 'nodes'}, ${graph.all} ${graph.atoms ? 'bonds' : 'edges'}${more}` }));
   const near = data.neighbours(i);
   parts.push(element('h3', { text: near.length ? 'Nearest graphs, with distances: choose one to see why' : 'No other graphs' }));
   parts.push(element('ul', { class: 'near', id: 'near' }, ...near.map((one) => graphButton(one.id, { ...one, pressed: one.id === other, click: () => compareWith(one) }))));
@@ -176,17 +177,18 @@ const colourings = {}, filters = { all: ['all graphs', () => true] };
     filters.fresh = ['new to the model', (i) => !known[i]];
     filters.known = ['fitted to', (i) => Boolean(known[i])];
   }
-  colourings.size = ['number of nodes', 'numbers', Array.from(data.drawings.sizes)];
+  if (data.drawings.sizes.some((n) => n > 0)) colourings.size = ['number of nodes', 'numbers', Array.from(data.drawings.sizes)];
 }
 
 function fill(select, table) {
   select.append(...Object.entries(table).map(([value, [text]]) => element('option', { value, text })));
 }
 fill(at('colour'), colourings);
+if (!Object.keys(colourings).length) at('colour').closest('label').hidden = true;
 fill(at('filter'), filters);
 
 function recolour() {
-  const [, kind, values] = colourings[at('colour').value], legend = [];
+  const [, kind, values] = colourings[at('colour').value] || ['', 'none', []], legend = [];
   map.shapes = null;
   if (kind === 'classes') {
     const soft = getComputedStyle(root).getPropertyValue('--soft');
@@ -200,7 +202,8 @@ function recolour() {
     map.shapes = codes.map((code) => code === 5 ? 3 : 0);
     const wrong = codes.filter((code) => code === 5).length;
     legend.push(...[[4, `right (${data.count - wrong})`], [5, `wrong (${wrong})`]].map(([code, text]) => element('span', {}, mark(code), element('span', { text }))));
-  } else {
+  } else if (kind === 'none') map.colours = null;
+  else {
     const there = values.filter((value) => value !== null);
     const low = there.reduce((one, two) => Math.min(one, two), Infinity), high = there.reduce((one, two) => Math.max(one, two), -Infinity);
     const part = (value) => high > low ? (value - low) / (high - low) : 0.5;
@@ -291,7 +294,7 @@ function about() {
   parts.push(element('p', { text: 'The map places graphs by t-SNE of the metric’s vectors: near points are near graphs; far apart says little. Distances and neighbours are exact, among the graphs of this page.' }));
   if (data.target.words.length) parts.push(element('p', { text: `Predictions: ${data.target.words.filter(Boolean).join('; or ')}.` }));
   parts.push(element('p', { text: 'A share says how much of the squared distance d² of two graphs a node, an edge or a term accounts for. Shares of each graph add up to 100 %; a negative one makes the two more alike.' }));
-  parts.push(element('p', { text: given.served ? 'Explanations are computed by the server that this page came from.' : `Explanations of ${data.explained.places.size} pairs are stored in this file. It fetches nothing.` }));
+  parts.push(element('p', { text: given.served ? 'Explanations of graphs that are drawn are computed by the server that this page came from.' : `Explanations of ${data.explained.places.size} pairs are stored in this file. It fetches nothing.` }));
   const keys = element('p', {});
   [['/', 'search'], ['arrows', 'next graph on the map'], ['Enter', 'to its neighbours'], ['Escape', 'back'], ['+ − 0', 'zoom']].forEach(([key, does], place) => keys.append(place ? ' · ' : 'Keys: ', element('kbd', { text: key }), ` ${does}`));
   parts.push(keys);

@@ -30,7 +30,8 @@ class Compare {
     this.found = this.data.explained.get(one, two);
     this.root.hidden = false;
     this.root.parentElement.classList.add('comparing');
-    this.waiting = !this.found && Boolean(this.data.given.served);
+    this.undrawn = !this.data.drawings.isDrawn(one) || !this.data.drawings.isDrawn(two);
+    this.waiting = !this.found && !this.undrawn && Boolean(this.data.given.served);
     this.render();
     if (this.waiting) this.ask(one, two);
   }
@@ -73,7 +74,7 @@ class Compare {
     const figures = [0, 1].map((side) => {
       const graph = data.graph(this.pair[side]);
       const drawing = drawGraph(graph, {
-        alt: `${data.names[this.pair[side]]}, ${graph.nodes.length} nodes, shaded by ${this.by === 'share' ? 'their share of the squared distance' : 'what they speak for'}`,
+        alt: `${data.names[this.pair[side]]}, ${graph.size} nodes, shaded by ${this.by === 'share' ? 'their share of the squared distance' : 'what they speak for'}`,
         shades: values && values[side].map((value) => value / top),
         edgeShades: found && this.by === 'share' && found.edgeShades ? found.edgeShades[side].map((value) => value / top) : null,
         rings: found ? rings[side] : null,
@@ -94,7 +95,7 @@ class Compare {
       if (this.waiting) parts.push(element('p', { role: 'status', text: 'Computing the explanation …' }));
       else parts.push(element('p', { id: 'no-explanation', text: found
         ? 'By this metric the two are the same: their distance is 0, so there is nothing to take apart.'
-        : 'No explanation of this pair is stored in the page: only those of the nearest pairs fit. The library computes it: metric.explain(one, other).' }));
+        : this.undrawn ? data.given.undrawn : 'No explanation of this pair is stored in the page: only those of the nearest pairs fit. The library computes it: metric.explain(one, other).' }));
     }
     this.root.replaceChildren(...parts);
   }

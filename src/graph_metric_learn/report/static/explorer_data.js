@@ -20,7 +20,9 @@ class Drawings {
     this.sizes = unpack(packed.sizes, 'u4');
     this.counts = unpack(packed.counts, 'u4');
     this.all = unpack(packed.all, 'u4');
-    this.nodeStarts = starts(this.sizes);
+    this.drawn = packed.drawn && unpack(packed.drawn, 'u1');
+    this.stored = this.sizes.map((n, i) => this.isDrawn(i) ? n : 0);
+    this.nodeStarts = starts(this.stored);
     this.edgeStarts = starts(this.counts);
     this.places = unpack(packed.places, 'u1');
     this.ends = unpack(packed.edges, packed.wide);
@@ -34,11 +36,13 @@ class Drawings {
     this.directed = packed.directed;
   }
 
+  isDrawn(i) { return !this.drawn || this.drawn[i] === 1 }
+
   // One graph: nodes with place, symbol, label and name, and edges.
   get(i) {
     const nodes = [], edges = [];
     const first = this.nodeStarts[i], atoms = this.atoms && this.atoms[i];
-    for (let n = 0; n < this.sizes[i]; n++) {
+    for (let n = 0; n < this.stored[i]; n++) {
       const at = first + n;
       const label = this.labels ? this.labels.table[this.labels.codes[at]] : '';
       const own = this.names && this.names[i] ? this.names[i][n] : null;
@@ -57,7 +61,7 @@ class Drawings {
       });
     }
     const fewLabels = Boolean(this.labels) && this.labels.table.length <= 8;
-    return { nodes, edges, fewLabels, atoms: Boolean(atoms), directed: this.directed, all: this.all[i] };
+    return { nodes, edges, fewLabels, atoms: Boolean(atoms), directed: this.directed, size: this.sizes[i], all: this.all[i], undrawn: !this.isDrawn(i) };
   }
 }
 

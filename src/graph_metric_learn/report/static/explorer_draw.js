@@ -91,7 +91,12 @@ function typicalEdge(graph) {
 // A graph as SVG. Options: alt; shades (per node, −1 to 1); edgeShades; rings (node -> {colour, text}); onNode.
 function drawGraph(graph, { alt, shades, edgeShades, rings, onNode, small = false } = {}) {
   const pad = small ? 6 : 7, side = 100 - 2 * pad;
-  const svg = shape('svg', { viewBox: '0 0 100 100', role: 'img', class: 'drawing', 'aria-label': alt });
+  const svg = shape('svg', { viewBox: '0 0 100 100', role: 'img', class: 'drawing', 'aria-label': graph.undrawn ? `no ${alt}` : alt });
+  if (graph.undrawn) {
+    svg.append(shape('rect', { x: 12, y: 34, width: 76, height: 32, rx: 6, fill: 'none', stroke: 'var(--edge)', 'stroke-dasharray': '3 3' }));
+    svg.append(shape('text', { x: 50, y: 50, 'font-size': small ? 15 : 8, class: 'written' }, 'not drawn'));
+    return svg;
+  }
   const unit = typicalEdge(graph) * side;
   const at = (node) => [pad + side * node.x, pad + side * node.y];
   const radius = Math.max(0.7, Math.min(3.4, 0.2 * unit));

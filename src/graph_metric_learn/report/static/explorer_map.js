@@ -169,7 +169,7 @@ class MapView {
         context.globalAlpha = lit ? 1 : 0.12;
         context.fillStyle = this.colours ? this.colours[i] : soft;
         context.strokeStyle = ink;
-        if (asGraphs && lit) {
+        if (asGraphs && lit && data.drawings.isDrawn(i)) {
           this.box(x, y, 46, card);
           sketchGraph(context, data.graph(i), x - 19, y - 19, 38, ink);
           context.fillStyle = this.colours ? this.colours[i] : soft;
