@@ -21,7 +21,8 @@ def place_nodes(n: int, edges: np.ndarray, seed: int = 0) -> np.ndarray:
     >>> np.linalg.norm(np.diff(path, axis=0), axis=1).round(2)
     array([1., 1.])
     """
-    adjacency = sparse.csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(n, n))
+    ends = edges.astype(np.int32)  # csgraph of SciPy before 1.13 takes no others
+    adjacency = sparse.csr_array((np.ones(edges.shape[1]), (ends[0], ends[1])), shape=(n, n))
     adjacency = adjacency + adjacency.T
     count, member = sparse.csgraph.connected_components(adjacency, directed=False)
     parts = [np.flatnonzero(member == part) for part in range(count)]

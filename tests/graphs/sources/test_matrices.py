@@ -132,3 +132,14 @@ def test_sizes_and_weights_that_cannot_be():
         as_graphs([(sparse.coo_array(([1.0], ([0], [1])), shape=(10**10, 10**10)), None)])
     with pytest.raises(ValueError, match=r"graph 0 has edge weights beyond 1e.30"):
         as_graphs([(np.array([[0, 1e31], [1e31, 0]]), None)])
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.dok_array, sparse.lil_array, sparse.coo_array])
+def test_sparse_matrices_without_edges(form):
+    """SciPy returns no array for no entries: such graphs were refused for weights that are not numbers."""
+    weighted = np.array([[0, 2.5, 0], [2.5, 0, 0.5], [0, 0.5, 0]])
+    found = as_graphs([(form(np.zeros((3, 3))), None), (form(weighted), None), (form(np.zeros((1, 1))), None)])
+    plain = as_graphs([(np.zeros((3, 3)), None), (weighted, None), (np.zeros((1, 1)), None)])
+    assert found.sizes.tolist() == [3, 3, 1]
+    np.testing.assert_array_equal(found.edges, plain.edges)
+    np.testing.assert_array_equal(found.edge_data.weights, plain.edge_data.weights)

@@ -120,7 +120,7 @@ def test_names_travel():
     classifier = gml.GraphKNNClassifier(gml.SGML(n_epochs=1, edges=False), n_neighbors=1).fit(rest, [0, 1])
     assert classifier.names_.tolist() == ["ethanol", "methane"]
     why = classifier.metric_.explain(*rest)
-    assert repr(why).endswith("between 'ethanol' (3 nodes) and 'methane' (1 node))")
+    assert "between 'ethanol' (3 nodes) and 'methane' (1 node)" in repr(why)
     with pytest.raises(ValueError, match="2 molecules and 1 names"):
         from_smiles(["CCO", "C"], names=["ethanol"])
 

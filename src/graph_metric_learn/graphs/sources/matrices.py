@@ -23,7 +23,8 @@ def read_pair(adjacency: Any, x: Any, name: str, names: Names) -> RawGraph:
     rows, columns = adjacency.nonzero()
     weights = None
     if names.edges and names.edge_weight is not None and adjacency.dtype.kind != "b":
-        weights = checked_weights(adjacency[rows, columns], len(rows), name)
+        listed = values[values != 0] if sparse.issparse(adjacency) else adjacency[rows, columns]
+        weights = checked_weights(listed, len(rows), name)
     edges = np.stack([rows, columns]).astype(np.int64)
     return RawGraph(adjacency.shape[0], edges, as_numpy(x), edge_weights=weights)
 

@@ -49,6 +49,8 @@ def fit_ridge(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> np.nda
     for i, pattern in enumerate(patterns.T):
         columns = np.flatnonzero(pattern_of.reshape(-1) == i)
         rows = np.flatnonzero(pattern)
+        if len(rows) == 0:  # SciPy before 1.14 does not solve systems without equations
+            continue
         within = kernel if len(rows) == len(kernel) else kernel[np.ix_(rows, rows)]
         matrix = within.astype(np.float64) + penalty * np.eye(len(rows))
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
