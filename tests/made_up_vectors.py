@@ -24,7 +24,7 @@ def points_term(values, name="attributes@0"):
     """A term whose vectors are the features of the one node."""
     values = np.asarray(values, dtype=np.float32)
     embedding = EMBEDDINGS["mean"]().fit(values, np.ones(len(values), dtype=np.int64), np.random.default_rng(0))
-    return Term(name, [name], None, "mean", embedding)
+    return Term(name, [name], None, "mean", embedding, columns=values.shape[1])
 
 
 def tree_names(rng, sizes, n_names=12):
@@ -36,4 +36,4 @@ def tree_names(rng, sizes, n_names=12):
 def trees_term(names, sizes, kind="counts", title="trees"):
     """A term whose vectors are sparse: counts of names, or what another embedding makes of them."""
     embedding = EMBEDDINGS[kind]().fit(names, np.asarray(sizes), np.random.default_rng(0))
-    return Term(title, ["trees@0"], None, kind, embedding)
+    return Term(title, ["trees@0"], None, kind, embedding, columns=names.shape[1])

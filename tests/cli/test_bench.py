@@ -12,7 +12,7 @@ from graph_metric_learn.cli import main
         ("transport", {"quick": True}),
         ("training", {"quick": True, "root": None}),
         ("gpu", {"quick": True, "root": None}),
-        ("scale", {"quick": True, "root": None}),
+        ("scale", {"quick": True, "root": None, "molecules": None}),
     ],
 )
 def test_the_bench_writes_numbers_and_a_picture_once(tmp_path, capsys, monkeypatch, what, options):

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from graph_metric_learn._core.fields import Arrays
 from graph_metric_learn.metrics.automatic import learning
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
@@ -135,7 +136,7 @@ def test_the_unlearned_part_is_chosen_by_the_known_graphs_alone(rng, monkeypatch
 def test_it_comes_back_from_its_state(three, rng):
     found, _, embedded, term = learned_from(three, rng)
     config, arrays = found.state()
-    again = Learned.from_state(json.loads(json.dumps(config)), arrays, {term.key: term})
+    again = Learned.from_state(json.loads(json.dumps(config)), Arrays(arrays), {term.key: term}, None)
     np.testing.assert_array_equal(again.coordinates(embedded), found.coordinates(embedded))
     assert again.gate == found.gate
     assert again.width == found.width

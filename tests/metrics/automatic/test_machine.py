@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
+from graph_metric_learn._core.fields import Arrays
 from graph_metric_learn.metrics.automatic.kernels import FORMS, kernel_from_squares
 from graph_metric_learn.metrics.automatic.machine import Machine, Part, mean_kernel, part_vectors
 from graph_metric_learn.metrics.automatic.ridge import fit_ridge
@@ -125,7 +126,7 @@ def test_it_comes_back_from_its_state(made):
     machine, terms, embedded, _ = made
     config, arrays = machine.state()
     by_key = {term.key: term for term in terms.values()}
-    again = Machine.from_state(json.loads(json.dumps(config)), arrays, by_key)
+    again = Machine.from_state(json.loads(json.dumps(config)), Arrays(arrays), by_key, None)
     np.testing.assert_array_equal(again.scores(embedded), machine.scores(embedded))
     assert again.penalty == machine.penalty
     assert [(part.term.key, part.form) for part in again.parts] == [(p.term.key, p.form) for p in machine.parts]
