@@ -7,6 +7,7 @@ that is not gets a status and one sentence, never a stack trace.
 # No postponed annotations: FastAPI reads those of the routes, and `Request` is known where they are written only.
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from typing import Any
 from .requests import Limits, read_count, read_graphs, read_ids
 from .service import Service, Unavailable
 
+_LOG = logging.getLogger(__name__)
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 _WORKERS = 2  # requests that are computed at the same time; others wait for their turn, within their time
 _PAGE = """graph-metric-learn
@@ -116,7 +118,8 @@ def make_app(
             response = await answer(request)
         except Refused as refused:
             response = JSONResponse({"error": refused.why}, refused.status)
-        except Exception:  # what went wrong stays here
+        except Exception:  # what went wrong stays here, in the log
+            _LOG.exception("%s %s", request.method, request.url.path)
             response = JSONResponse({"error": "something went wrong inside"}, 500)
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
