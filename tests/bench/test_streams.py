@@ -21,10 +21,10 @@ def test_classes_differ_in_their_labels(rng):
 def test_fit_is_measured(capsys):
     report = Report("scale")
     streams.measure_fit(report, quick=True)
-    assert report.numbers["fit"]["graphs"] == [200, 2000]
+    assert report.numbers["fit"]["graphs"] == [40, 80]
     assert set(report.numbers["fit"]["seconds"]) == {"few", "many", "stream"}
-    assert "fit on 2,000 graphs / on 200" in judged(report)
-    assert "fit on 2,000 graphs: memory" in judged(report)
+    assert "fit on 80 graphs / on 40" in judged(report)
+    assert "fit on 80 graphs: memory" in judged(report)
 
 
 def test_molecules_are_measured_where_there_are_some(tmp_path, capsys):

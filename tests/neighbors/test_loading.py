@@ -45,7 +45,7 @@ def test_an_encoder_goes_where_it_belongs(rng, tmp_path):
     metric = gml.SGML(encoder=Linear(), n_epochs=1, random_state=0).fit(pairs, y)
     again = gml.load(metric.save(tmp_path / "metric"), encoder=Linear())
     np.testing.assert_array_equal(again.transform(pairs), metric.transform(pairs))
-    with pytest.raises(ValueError, match="load it with that encoder"):
+    with pytest.raises(ValueError, match="load it in Python, passing encoder="):
         gml.load(tmp_path / "metric")
 
 

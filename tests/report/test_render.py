@@ -113,6 +113,8 @@ def test_markdown_ends_in_one_newline_without_gaps():
         "sgml_judgement": "first",
         "graph_metric_judgement": "\n\nlast\n\n",
         "edge_judgement": "",
+        "outlook_judgement": "",
+        "unlabelled_judgement": "",
     }
     assert render_markdown(EXPERIMENTS, "summary.md", **values) == "| a |\n|---|\n\nSGML: first\n\nlast\n"
 

@@ -23,10 +23,10 @@ _SHIPPED = 40_000  # graphs that workers embed
 
 def measure_fit(report: Report, *, quick: bool) -> None:
     """Seconds and memory of `fit` on many graphs against a tenth of them, flat and as a stream."""
-    few, many = (200, 2000) if quick else (_FEW, _MANY)
+    few, many = (40, 80) if quick else (_FEW, _MANY)
     graphs = labelled_graphs(np.random.default_rng(0), many)
     y = np.arange(many) % 2
-    GraphMetric(random_state=0).fit(graphs[:100], y[:100])  # compiles
+    GraphMetric(random_state=0).fit(graphs[:40], y[:40])  # compiles
     taken: dict[str, float] = {}
 
     def fit(name: str, *data: Any) -> None:
@@ -89,8 +89,8 @@ def measure_workers(report: Report, *, quick: bool) -> None:
     from distributed import Client, LocalCluster
     from joblib import parallel_config
 
-    graphs = labelled_graphs(np.random.default_rng(1), 4000 if quick else _SHIPPED)
-    metric = GraphMetric(random_state=0).fit(graphs[:500], np.arange(500) % 2)
+    graphs = labelled_graphs(np.random.default_rng(1), 600 if quick else _SHIPPED)
+    metric = GraphMetric(random_state=0).fit(graphs[:300], np.arange(300) % 2)
     taken: dict[str, list[float]] = {"loky": [], "one": [], "two": []}
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as alone,

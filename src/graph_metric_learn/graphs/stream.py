@@ -61,7 +61,7 @@ def reservoir(parts: Iterable[Any], count: int, seed: int | None) -> tuple[list[
     Examples
     --------
     >>> reservoir("abcdef", 3, seed=0)
-    (['a', 'b', 'e'], [0, 1, 4])
+    (['a', 'b', 'c'], [0, 1, 2])
     """
     rng = np.random.default_rng(seed)
     kept: list[tuple[int, Any]] = []

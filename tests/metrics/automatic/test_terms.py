@@ -1,9 +1,11 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from graph_metric_learn._core.fields import Arrays
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.automatic.terms import Term
@@ -108,7 +110,8 @@ def test_restored_from_its_state(data, kind, rng):
         term.column_weights = rng.uniform(size=term.points(data[0]).shape[1]).astype(np.float32)
     term.compact(term.embedded(*data))
     config, arrays = term.state()
-    again = Term.from_state(json.loads(json.dumps(config)), arrays)
+    blocks = SimpleNamespace(names_=list(data[0]), n_columns=None, columns=lambda name: data[0][name].shape[1])
+    again = Term.from_state(json.loads(json.dumps(config)), Arrays(arrays), blocks)
     found, wanted = (dense(each.coordinates(each.embedded(*data))) for each in (again, term))
     np.testing.assert_array_equal(found, wanted)
     assert (again.name, again.key, again.cloud) == (term.name, term.key, term.cloud)
