@@ -222,19 +222,23 @@ class GraphMetric(BaseGraphMetric):
                 plan = plan_kernels(screened, objective, sample, screening, rng)
         else:
             self.terms_, self.choice_ = balance(screened, sample)
+        blocks, sizes = sample.blocks, sample.sizes
         del screened, screening, sample
         used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
         self.blocks_ = self.blocks_.only([name for term in used.values() for name in term.names])
         rows = objective.subsample(target, _LEARNED_FROM, rng)
-        seen = given[rows]
-        embedded = embed_anew(used, self._blocks(seen), self.blocks_.sizes(seen), rng, whole=self.n_components is None)
+        seen, every = given[rows], len(some) == len(rows) == len(given)
+        if not every:
+            blocks, sizes = self._blocks(seen), self.blocks_.sizes(seen)
+        embedded = embed_anew(used, blocks, sizes, rng, whole=self.n_components is None)
+        del blocks
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
             copies = copy_groups(seen)
-            tried, base = best if len(some) == len(rows) == len(given) else {}, coordinates.first(asked)
+            tried, base = best if every else {}, coordinates.first(asked)
             squares = squares_by_known(base, tried, objective, target[rows], n_steps=self.n_steps)
             joined = copies if together is None else joined_groups(copies, together[rows])
             self.learned_, self._folds = learn(

@@ -20,7 +20,7 @@ from .digits import split_digits
 from .molecules import TARGET, well_known_molecules
 from .page import Explored, demo_page
 
-MAX_GRAPHS = 900  # digits used: all 1797 take the demo beyond a minute on two cores
+MAX_GRAPHS = 700  # digits used: all 1797 take the demo beyond a minute on two cores
 _EXPLANATIONS = 1200  # pairs of digits that are explained in advance; of molecules half as many
 
 
