@@ -60,7 +60,7 @@ def test_taking_rows(name):
     assert rows_of(taken) == [rows_of(part)[3], rows_of(part)[1]]
     ids = taken.ids.at(np.arange(2))
     assert list(taken.find(ids, id_hashes(ids))) == [0, 1]
-    assert rows_of(part.compacted()) == [rows_of(part)[i] for i in (0, 1, 3)]
+    assert rows_of(part.taken(np.array([0, 1, 3]))) == [rows_of(part)[i] for i in (0, 1, 3)]
 
 
 def test_removed_rows_leave_the_segment_as_it_is():

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stack.enter_context(workers(options.scheduler))
             return options.run(options) or 0
     except (ValueError, ImportError, OSError) as error:
-        _say(options.command, str(error))
+        _say(options.command, _sentence(error))
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -40,3 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _say(command: str, text: str) -> None:
     """One line on stderr."""
     print(f"graph-metric-learn {command}: {text}", file=sys.stderr)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong; an `OSError` of ours without the system's number before it."""
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        return error.strerror
+    return str(error)

@@ -106,10 +106,6 @@ class Segment:
         objects = None if self.objects is None else [self.objects[row] for row in rows]
         return Segment(arrays | hash_table(self._row_hashes()[rows]), dead if dead.any() else NO_DEAD, objects)
 
-    def compacted(self) -> Segment:
-        """A copy of the rows that count."""
-        return self.taken(np.flatnonzero(~self.dead) if len(self.dead) else np.arange(len(self)))
-
     def _row_hashes(self) -> np.ndarray:
         hashes = np.empty(len(self), np.uint64)
         hashes[self.arrays["hash_rows"]] = self.arrays["hashes"]
