@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edge_graphs import edge_graph, renumbered
-from graph_metric_learn.features.strength import Strength, _walk_back, node_strength
+from graph_metric_learn.features.strength import Strength, _around_triangles, node_strength
 from graph_metric_learn.graphs import as_graphs
 
 
@@ -67,6 +67,6 @@ def test_hubs_cost_no_more_than_their_edges():
 def test_neighbours_that_are_not_mutual_stay_inside_the_arrays():
     """`Graphs` made by hand may have them: nothing beyond the arrays is read."""
     starts, neighbors = np.array([0, 1, 1]), np.array([1])
-    out = [np.zeros(2) for _ in range(3)]
-    _walk_back(starts, neighbors, np.ones(1), np.ones(1), *out)
+    out = [np.zeros(2) for _ in range(2)]
+    _around_triangles(starts, neighbors, np.ones(1), np.ones(1), np.ones(1), *out)
     assert not any(part.any() for part in out)

@@ -52,11 +52,9 @@ class Axes(Embedding):
     def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, slots, c]."""
         along = points.astype(np.float64) @ self.axes
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.stack([np.lexsort([column, owner]) for column in along.T], axis=1)
         means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
         values = np.ascontiguousarray(carried, np.float32)
-        _fill_cells(along, order, values, offsets(sizes), self.n_cells, means, threads=len(sizes) > 1)
+        _fill_cells(np.ascontiguousarray(along.T), values, offsets(sizes), self.n_cells, means, threads=len(sizes) > 1)
         return means
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -74,8 +72,8 @@ class Axes(Embedding):
 
 
 @parallel
-def _fill_cells(along, order, carried, starts, n_cells, means):
-    """Averages of the values `carried` [S, c] in each cell of each axis [G, axes · n_cells, c].
+def _fill_cells(along, carried, starts, n_cells, means):
+    """Averages of the values `carried` [S, c] in each cell of each axis [G, axes · n_cells, c], from `along` [axes, S].
 
     Points at one place along an axis, up to rounding, are one step of the curve, of the mean of their values. The cell
     averages of `transport` cannot serve here: they have no such steps of several points.
@@ -83,19 +81,18 @@ def _fill_cells(along, order, carried, starts, n_cells, means):
     for g in prange(len(starts) - 1):
         first, n = starts[g], starts[g + 1] - starts[g]
         mean = np.empty(carried.shape[1])
-        near = 0.0
-        for k in range(along.shape[1]):
-            for i in range(first, first + n):
-                near = max(near, 1e-6 * abs(along[i, k]))
-        for k in range(along.shape[1]):
+        near = 1e-6 * np.abs(along[:, first : first + n]).max() if n > 0 else 0.0
+        for k in range(len(along)):
+            place = along[k, first : first + n]
+            order = np.argsort(place, kind="mergesort")
             begin = 0
             while begin < n:
                 end = begin + 1
-                while end < n and along[order[first + end, k], k] - along[order[first + end - 1, k], k] <= near:
+                while end < n and place[order[end]] - place[order[end - 1]] <= near:
                     end += 1
                 mean[:] = 0.0
                 for i in range(begin, end):
-                    mean += carried[order[first + i, k]]
+                    mean += carried[first + order[i]]
                 mean /= end - begin
                 cell = begin * n_cells // n
                 while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)

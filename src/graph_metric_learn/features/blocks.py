@@ -125,7 +125,15 @@ class NodeBlocks(BaseEstimator):
         """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), their scale from a sample
         of them (indices; all when None).
         """
-        given = as_graphs(graphs)
+        self._fit(as_graphs(graphs), names, sample)
+        return self
+
+    def fit_transform(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> list[Any]:
+        """As `fit`, and the blocks of the sample as `transform` gives them, computed once."""
+        return self._all_scaled(self._fit(as_graphs(graphs), names, sample))
+
+    def _fit(self, given: Graphs, names: Sequence[str], sample: np.ndarray | None) -> list[Any]:
+        """The blocks of the sample before centring and scaling."""
         self.kinds_ = available_kinds(given)
         used = {parse_name(name).source: parse_name(name) for name in names}
         for name in names:
@@ -141,7 +149,8 @@ class NodeBlocks(BaseEstimator):
         }
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
-        for name, block in zip(self.names_, self._raw(some), strict=True):
+        raw = self._raw(some)
+        for name, block in zip(self.names_, raw, strict=True):
             scaling = BLOCKS[parse_name(name).kind].scaling
             if scaling != "none":
                 block = _with_points(block)
@@ -152,7 +161,7 @@ class NodeBlocks(BaseEstimator):
                 varies = spread > _CONSTANT  # constant columns get scale 0
                 self.scales_[name] = np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum()))
                 self.scales_[name] = self.scales_[name].astype(np.float32)
-        return self
+        return raw
 
     def transform(self, graphs: Any) -> list[Any]:
         """The blocks [S, q] in the order of the names: float32, or names of trees (uint64)."""
@@ -160,10 +169,7 @@ class NodeBlocks(BaseEstimator):
         given = as_graphs(graphs)
         if _label_kind(given) != self.label_kind_ and any(block.reads_labels for block in self.blocks_.values()):
             raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
-        return [
-            self._scaled(name, block) if name in self.centres_ else block
-            for name, block in zip(self.names_, self._raw(given), strict=True)
-        ]
+        return self._all_scaled(self._raw(given))
 
     def sizes(self, graphs: Graphs) -> dict[str, np.ndarray]:
         """How many points each graph has [G], in the cloud of its nodes and, if a block needs it, of its edges."""
@@ -171,6 +177,13 @@ class NodeBlocks(BaseEstimator):
         if any(block.cloud == "edges" for block in self.blocks_.values()):
             sizes["edges"] = edge_rows(graphs)[1]
         return sizes
+
+    def _all_scaled(self, raw: list[Any]) -> list[Any]:
+        """All blocks centred and scaled; names of trees as they are."""
+        return [
+            self._scaled(name, block) if name in self.centres_ else block
+            for name, block in zip(self.names_, raw, strict=True)
+        ]
 
     def _scaled(self, name: str, block: np.ndarray) -> np.ndarray:
         """A block centred and scaled; the one point of a graph without edges becomes the mean."""

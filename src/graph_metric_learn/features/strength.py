@@ -65,10 +65,13 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     matrix.sort_indices()
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
     strength = np.asarray(abs(matrix).sum(1))
-    chance = np.abs(matrix.data) / np.where(strength > 0, strength, 1.0)[np.repeat(np.arange(nodes), np.diff(indptr))]
-    roots = np.zeros(nodes)
-    twice, thrice = np.zeros(nodes), np.zeros(nodes)
-    _walk_back(indptr, indices, np.cbrt(matrix.data), chance, roots, twice, thrice)
+    inverse = 1.0 / np.where(strength > 0, strength, 1.0)
+    size = np.abs(matrix.data)
+    onward = size * inverse[indices]  # a step along an edge, chosen among those of the node it leads to
+    roots, thrice = np.zeros(nodes), np.zeros(nodes)
+    _around_triangles(indptr, indices, np.cbrt(matrix.data), size, onward, roots, thrice)
+    twice = inverse * (matrix.power(2) @ inverse)
+    thrice *= inverse
     degree = np.diff(indptr)
     scale = total / np.where(strength > 0, strength, 1.0)  # what `Graphs.weights` was divided by
     triangle = roots / np.maximum(degree * (degree - 1), 1) * scale
@@ -77,8 +80,8 @@ def node_strength(graphs: Graphs) -> np.ndarray:
 
 
 @parallel
-def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
-    """Sums over closed walks of two and three steps at each node, of probabilities and of products of roots.
+def _around_triangles(starts, neighbors, roots, size, onward, triangles, walks):
+    """Sums over the triangles at each node, walked both ways: of products of roots, and of sizes of steps.
 
     As in `structure`, the shorter list of neighbours of an edge is looked up in the longer one.
     """
@@ -86,13 +89,11 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
         i = np.int64(node)
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]
-            back = find(neighbors, starts[j], starts[j + 1], i)
-            if back < starts[j + 1]:  # always, since neighbours are mutual
-                twice[i] += chance[a] * chance[back]
             own = starts[i + 1] - starts[i] <= starts[j + 1] - starts[j]
             short, long = (i, j) if own else (j, i)
             low, last = starts[long], starts[long + 1]
             even = last - low < UNEVEN * (starts[short + 1] - starts[short])
+            roots_here, walks_here = 0.0, 0.0
             for b in range(starts[short], starts[short + 1]):  # common neighbours k: i → j → k → i
                 k = neighbors[b]
                 if even:
@@ -102,7 +103,7 @@ def _walk_back(starts, neighbors, roots, chance, triangles, twice, thrice):
                     low = find(neighbors, low, last, k)
                 if low < last and neighbors[low] == k:
                     from_i, from_j = (b, low) if own else (low, b)
-                    triangles[i] += roots[a] * roots[from_j] * roots[from_i]
-                    home = find(neighbors, starts[k], starts[k + 1], i)
-                    if home < starts[k + 1]:
-                        thrice[i] += chance[a] * chance[from_j] * chance[home]
+                    roots_here += roots[from_i] * roots[from_j]
+                    walks_here += size[from_j] * onward[from_i]  # weights are those of both directions
+            triangles[i] += roots[a] * roots_here
+            walks[i] += onward[a] * walks_here

@@ -48,6 +48,18 @@ def test_distances_of_a_sample_are_those_of_its_terms(rng, names, kind):
     np.testing.assert_allclose(sample.squares(term), wanted, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize(("nodes", "times"), [(300, 1), (4, 2)])
+def test_vectors_of_many_points_are_computed_once(rng, monkeypatch, nodes, times):
+    """Those of small graphs take more memory than time."""
+    sample = sampled([nx.gnp_random_graph(nodes, 0.5, seed=i) for i in range(3)], ["structure@0"])
+    (term,) = Term.fit_each("structure", ["structure@0"], ["axes"], sample.blocks, sample.sizes["nodes"], rng)
+    calls = []
+    monkeypatch.setattr(Term, "embedded", lambda *given, embedded=Term.embedded: calls.append(1) or embedded(*given))
+    first, second = sample.embedded(term), sample.part(np.arange(3)).embedded(term)
+    assert len(calls) == times
+    np.testing.assert_array_equal(first, second)
+
+
 def test_copies_up_to_rounding_are_at_distance_zero(rng):
     vectors = rng.normal(size=(4, 50)).astype(np.float32)
     copies = np.concatenate([vectors, vectors])

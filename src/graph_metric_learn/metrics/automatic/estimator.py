@@ -206,13 +206,13 @@ class GraphMetric(BaseGraphMetric):
         self.edge_reading_, self.columns_ = EdgeReading.of(given), Columns.of(given)
         self.directed_ = self.edge_reading_.directed
         warn_unused(given, {"edge labels", "edge vectors", "edge weights", "edge directions"})
-        read, given = given, self._as_fitted(given)
-        rng = np.random.default_rng(self.seed_)
+        read, given, rng = given, self._as_fitted(given), np.random.default_rng(self.seed_)
         candidates = candidate_blocks(self.features, self.embedding, given)
         some = objective.subsample(target, sample_size(given, self.n_graphs), rng)
         names = dict.fromkeys(name for blocks in candidates.values() for name in blocks)
-        self.blocks_ = NodeBlocks().fit(given, list(names), sample=some)
-        sample = Sample(self._blocks(given[some]), self.blocks_.sizes(given[some]), target[some])
+        self.blocks_ = NodeBlocks()
+        blocks = dict(zip(names, self.blocks_.fit_transform(given, list(names), sample=some), strict=True))
+        sample = Sample(blocks, self.blocks_.sizes(given[some]), target[some])
         screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
         screened = screen(candidates, self.embedding, sample, screening, rng, progress=self.progress)
         plan = None
@@ -222,16 +222,16 @@ class GraphMetric(BaseGraphMetric):
                 plan = plan_kernels(screened, objective, sample, screening, rng)
         else:
             self.terms_, self.choice_ = balance(screened, sample)
-        blocks, sizes = sample.blocks, sample.sizes
-        del screened, screening, sample
+        del screened, screening, blocks
         used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
         self.blocks_ = self.blocks_.only([name for term in used.values() for name in term.names])
         rows = objective.subsample(target, _LEARNED_FROM, rng)
         seen, every = given[rows], len(some) == len(rows) == len(given)
         if not every:
-            blocks, sizes = self._blocks(seen), self.blocks_.sizes(seen)
-        embedded = embed_anew(used, blocks, sizes, rng, whole=self.n_components is None)
-        del blocks
+            del sample
+            sample = Sample(self._blocks(seen), self.blocks_.sizes(seen), target[rows])
+        embedded = embed_anew(used, sample.blocks, sample.sizes, rng, whole=self.n_components is None)
+        del sample
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved

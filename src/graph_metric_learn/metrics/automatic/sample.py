@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,19 +39,28 @@ class Sample:
     blocks: Blocks
     sizes: Mapping[str, np.ndarray]
     target: np.ndarray
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # vectors by the key of the term
 
     def __len__(self) -> int:
         return len(self.target)
 
     def part(self, which: np.ndarray) -> Sample:
         """The graphs with these numbers, ascending."""
+        if len(which) == len(self):
+            return self
         rows = {cloud: concatenated_ranges(offsets(sizes)[which], sizes[which]) for cloud, sizes in self.sizes.items()}
         blocks = {name: block[rows[cloud_of([name])]] for name, block in self.blocks.items()}
         return Sample(blocks, {cloud: sizes[which] for cloud, sizes in self.sizes.items()}, self.target[which])
 
     def embedded(self, term: Term) -> Any:
-        """Vectors of one term, before they are projected [N, D]."""
-        return term.embedded(self.blocks, self.sizes[term.cloud])
+        """Vectors of one term, before they are projected [N, D]; kept where many points have few of them."""
+        if term.key in self._kept:
+            return self._kept[term.key]
+        sizes = self.sizes[term.cloud]
+        vectors = term.embedded(self.blocks, sizes)
+        if isinstance(vectors, np.ndarray) and vectors.size < sizes.sum():
+            self._kept[term.key] = vectors
+        return vectors
 
     def coordinates(self, term: Term) -> Any:
         """Vectors of one term [N, r]."""
