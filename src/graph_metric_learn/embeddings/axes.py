@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._core.compiled import parallel, prange
+from .._core.compiled import njit, parallel, prange
 from .._core.fields import Arrays, FieldError, whole
 from .._core.linear import principal_axes
 from .._core.ragged import offsets
+from ..transport.kernels.sorting import stable_sort
 from .base import Embedding, subsample
 
 _NOISE = 1e-10  # relative scatter along an axis that is nothing but rounding
@@ -73,31 +74,44 @@ class Axes(Embedding):
 
 @parallel
 def _fill_cells(along, carried, starts, n_cells, means):
-    """Averages of the values `carried` [S, c] in each cell of each axis [G, axes · n_cells, c], from `along` [axes, S].
+    """Averages of `carried` [S, c] in each cell of each axis [G, axes · n_cells, c], by places `along` [axes, S]."""
+    for g in prange(len(starts) - 1):
+        _fill_cells_of(along, carried, starts[g], starts[g + 1] - starts[g], n_cells, means[g])
+
+
+@njit(error_model="numpy")
+def _fill_cells_of(along, carried, first, n, n_cells, means):
+    """As `_fill_cells`, for one cloud of n points.
 
     Points at one place along an axis, up to rounding, are one step of the curve, of the mean of their values. The cell
     averages of `transport` cannot serve here: they have no such steps of several points.
     """
-    for g in prange(len(starts) - 1):
-        first, n = starts[g], starts[g + 1] - starts[g]
-        mean = np.empty(carried.shape[1])
-        near = 1e-6 * np.abs(along[:, first : first + n]).max() if n > 0 else 0.0
-        for k in range(len(along)):
-            place = along[k, first : first + n]
-            order = np.argsort(place, kind="mergesort")
-            begin = 0
-            while begin < n:
-                end = begin + 1
-                while end < n and place[order[end]] - place[order[end - 1]] <= near:
-                    end += 1
-                mean[:] = 0.0
-                for i in range(begin, end):
-                    mean += carried[first + order[i]]
-                mean /= end - begin
-                cell = begin * n_cells // n
-                while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)
-                    share = (min((cell + 1) * n, end * n_cells) - max(cell * n, begin * n_cells)) / n
-                    for j in range(len(mean)):
-                        means[g, k * n_cells + cell, j] += share * mean[j]
-                    cell += 1
-                begin = end
+    width = carried.shape[1]
+    mean = np.empty(width)
+    place, place2 = np.empty(n), np.empty(n)
+    order, order2 = np.empty(n, np.int64), np.empty(n, np.int64)
+    near = 0.0
+    for k in range(len(along)):
+        for i in range(first, first + n):
+            near = max(near, 1e-6 * abs(along[k, i]))
+    for k in range(len(along)):
+        for i in range(n):
+            place[i], order[i] = along[k, first + i], first + i
+        stable_sort(place, order, place2, order2)
+        begin = 0
+        while begin < n:
+            end = begin + 1
+            while end < n and place[end] - place[end - 1] <= near:
+                end += 1
+            for j in range(width):
+                mean[j] = 0.0
+            for i in range(begin, end):
+                for j in range(width):
+                    mean[j] += carried[order[i], j]
+            cell = begin * n_cells // n
+            while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)
+                share = (min((cell + 1) * n, end * n_cells) - max(cell * n, begin * n_cells)) / n
+                for j in range(width):
+                    means[k * n_cells + cell, j] += share * (mean[j] / (end - begin))
+                cell += 1
+            begin = end

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._core.compiled import parallel, prange
+from .._core.compiled import njit, parallel, prange
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import concatenated_ranges, offsets
 from ..transport.solvers.simplex import plan_of, solve, start_tree
@@ -104,30 +104,36 @@ class Reference(Embedding):
 @parallel
 def _transport(reference, points, carried, starts, means):
     """Means of the carried values at each reference point under an optimal plan; returns whether all were solved."""
-    count, width = reference.shape
     failures = 0
     for g in prange(len(starts) - 1):
-        first, n = starts[g], starts[g + 1] - starts[g]
-        cost = np.empty((count, n))
-        for k in range(count):
-            for i in range(n):
-                total = 0.0
-                for c in range(width):
-                    gap = reference[k, c] - points[first + i, c]
-                    total += gap * gap
-                cost[k, i] = total
-        unit = max(1e-300, 1e-7 * cost.max())
-        for k in range(count):
-            for i in range(n):
-                cost[k, i] = np.rint(cost[k, i] / unit)
-        parent, flow, plan = np.empty(count + n, np.int64), np.empty(count + n, np.int64), np.empty((count, n))
-        start_tree(cost, parent, flow)
-        if solve(cost, parent, flow, 1_000_000) < 0:
-            failures += 1
-        plan_of(parent, flow, plan)
-        for k in range(count):
-            for i in range(n):
-                if plan[k, i] > 0:
-                    for c in range(carried.shape[1]):
-                        means[g, k, c] += count * plan[k, i] * carried[first + i, c]
+        failures += _transport_one(reference, points, carried, starts[g], starts[g + 1] - starts[g], means[g])
     return failures == 0
+
+
+@njit(error_model="numpy")
+def _transport_one(reference, points, carried, first, n, means):
+    """As `_transport`, for one cloud of n points; returns 1 if it was not solved."""
+    count, width = reference.shape
+    cost, largest = np.empty((count, n)), 0.0
+    for k in range(count):
+        for i in range(n):
+            total = 0.0
+            for c in range(width):
+                gap = reference[k, c] - points[first + i, c]
+                total += gap * gap
+            cost[k, i] = total
+            largest = max(largest, total)
+    unit = max(1e-300, 1e-7 * largest)
+    for k in range(count):
+        for i in range(n):
+            cost[k, i] = np.rint(cost[k, i] / unit)
+    parent, flow, plan = np.empty(count + n, np.int64), np.empty(count + n, np.int64), np.empty((count, n))
+    start_tree(cost, parent, flow)
+    pivots = solve(cost, parent, flow, 1_000_000)
+    plan_of(parent, flow, plan)
+    for k in range(count):
+        for i in range(n):
+            if plan[k, i] > 0:
+                for c in range(carried.shape[1]):
+                    means[k, c] += count * plan[k, i] * carried[first + i, c]
+    return 1 if pivots < 0 else 0

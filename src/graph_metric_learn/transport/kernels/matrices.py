@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._core.compiled import parallel, prange
+from ..._core.compiled import njit, parallel, prange
 from .walks import walk
 
 
@@ -73,19 +73,36 @@ def permute(matrix, rows, cols):
     """matrix[i, j] = matrix[rows[i], cols[j]] in place."""
     n, m = matrix.shape
     for i in prange(n):
-        matrix[i] = matrix[i][cols]
+        _permute_row(matrix[i], cols)
     stripes = 16
     for s in prange(stripes):
-        lo, hi = s * m // stripes, (s + 1) * m // stripes
-        moved = np.zeros(n, np.bool_)
-        for start in range(n):
-            if moved[start]:
-                continue
-            held = matrix[start, lo:hi].copy()
-            i = start
-            while rows[i] != start:
-                matrix[i, lo:hi] = matrix[rows[i], lo:hi]
-                moved[i] = True
-                i = rows[i]
-            matrix[i, lo:hi] = held
+        _permute_stripe(matrix, rows, s * m // stripes, (s + 1) * m // stripes)
+
+
+@njit
+def _permute_row(row, cols):
+    held = np.empty_like(row)
+    for j in range(len(row)):
+        held[j] = row[cols[j]]
+    for j in range(len(row)):
+        row[j] = held[j]
+
+
+@njit
+def _permute_stripe(matrix, rows, lo, hi):
+    """Rows of the columns from lo to hi, cycle by cycle."""
+    moved, held = np.zeros(len(rows), np.bool_), np.empty(hi - lo, matrix.dtype)
+    for start in range(len(rows)):
+        if moved[start]:
+            continue
+        for j in range(lo, hi):
+            held[j - lo] = matrix[start, j]
+        i = start
+        while rows[i] != start:
+            for j in range(lo, hi):
+                matrix[i, j] = matrix[rows[i], j]
             moved[i] = True
+            i = rows[i]
+        for j in range(lo, hi):
+            matrix[i, j] = held[j - lo]
+        moved[i] = True

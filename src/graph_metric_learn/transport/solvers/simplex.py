@@ -112,7 +112,11 @@ def solve(cost, parent, flow, max_pivots):
     for v in range(nodes):
         if parent[v] < 0:
             _update_subtree(v, cost, parent, child, after, depth, potential, stack)
-    small = 1e-12 * max(1e-300, np.abs(cost).max())
+    largest = 1e-300
+    for i in range(n):
+        for j in range(m):
+            largest = max(largest, abs(cost[i, j]))
+    small = 1e-12 * largest
     block = max(1, int(BLOCK * np.sqrt(n / m)))  # rows, that is, BLOCK · √(n m) entries
     row, pivots = 0, 0
     while True:
