@@ -52,7 +52,7 @@ def test_the_wheel_says_what_it_is(wheel):
     assert {"chem", "serve", "index", "dask", "docs", "dev"} <= set(said.get_all("Provides-Extra"))
     assert "Typing :: Typed" in said.get_all("Classifier")
     (commands,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
-    assert "graph-metric-learn = graph_metric_learn.cli:main" in wheel.read(commands).decode()
+    assert "graph-metric-learn = graph_metric_learn.cli:console" in wheel.read(commands).decode()
 
 
 def test_one_version_everywhere():

@@ -1,7 +1,9 @@
+import gc
+
 import pytest
 
 from graph_metric_learn._core import progress
-from graph_metric_learn.cli import main
+from graph_metric_learn.cli import console, main
 
 
 @pytest.mark.parametrize(
@@ -90,3 +92,17 @@ def test_quiet_keeps_warnings_and_errors(molecules, chemist, capsys):
     printed = capsys.readouterr()
     assert printed.err.startswith("graph-metric-learn predict: warning: bad.csv: 1 of 3 rows left out")
     assert printed.out.startswith("graph,prediction,")
+
+
+def test_a_process_of_its_own_looks_for_garbage_seldom(monkeypatch, capsys):
+    """Both are undone here: other tests go on in this process."""
+    before = gc.get_threshold()
+    monkeypatch.setattr("sys.argv", ["graph-metric-learn", "info", "no/such/model"])
+    try:
+        assert console() == 2
+        assert gc.get_threshold()[0] > before[0]
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+    assert "no/such/model" in capsys.readouterr().err

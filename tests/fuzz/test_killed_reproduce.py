@@ -69,7 +69,7 @@ def test_killed_from_outside(root, tmp_path):
     methods = ["rpw", "random"]
     assert main(arguments(root, tmp_path / "whole", methods)) == 0
     wanted, out = results(tmp_path / "whole"), tmp_path / "killed"
-    command = [sys.executable, "-m", "graph_metric_learn.cli", *arguments(root, out, methods)]
+    command = [sys.executable, "-m", "graph_metric_learn", *arguments(root, out, methods)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         until = time.monotonic() + 240
         while not lines(out) and process.poll() is None and time.monotonic() < until:
