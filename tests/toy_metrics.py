@@ -1,4 +1,4 @@
-"""Toy metrics on graphs of one node, whose only feature says where they are."""
+"""Toy metrics on graphs of one node, whose only feature says where they are; and quick ones of the library."""
 
 from typing import ClassVar
 
@@ -80,3 +80,18 @@ class Memorizing(FirstColumn):
             within, across = (np.linalg.norm(part[:, None] - of_known, axis=2) for part in (of_known, of_held))
             found.append(FoldView(known, held, within, across, None))
         return found
+
+
+def sgml(**options):
+    """Two epochs of it."""
+    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
+
+
+def blocks(**options):
+    """A metric of two blocks, in no time."""
+    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
+
+
+def sizes(pairs):
+    """A number for each graph that grows with its nodes."""
+    return np.array([len(x) + 0.5 for _, x in pairs])

@@ -13,25 +13,7 @@ import graph_metric_learn as gml
 from graph_metric_learn.neighbors import base
 from graph_metric_learn.neighbors.base import PREDICTORS, joined_names
 from graph_zoo import as_networkx, as_pyg, zoo
-from toy_metrics import FirstColumn, Memorizing, points
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def sgml(**options):
-    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
-
-
-def blocks(**options):
-    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
-
-
-def sizes(pairs):
-    return np.array([len(x) + 0.5 for _, x in pairs])
+from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml, sizes
 
 
 def several(pairs):

@@ -12,17 +12,8 @@ from sklearn.neighbors import NearestCentroid
 
 import graph_metric_learn as gml
 from graph_metric_learn.neighbors.class_means import nearest_mean
-from graph_zoo import as_networkx, as_pyg, zoo
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def sgml(**options):
-    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
+from graph_zoo import as_networkx, as_pyg
+from toy_metrics import sgml
 
 
 def vectors(**options):

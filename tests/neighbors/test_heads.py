@@ -6,22 +6,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
-from graph_zoo import as_pyg, zoo
-from toy_metrics import FirstColumn, Memorizing, points
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def blocks(**options):
-    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
-
-
-def sizes(pairs):
-    return np.array([len(x) + 0.5 for _, x in pairs])
+from graph_zoo import as_pyg
+from toy_metrics import FirstColumn, Memorizing, blocks, points, sizes
 
 
 def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data, monkeypatch):

@@ -15,16 +15,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import graph_metric_learn as gml
 from graph_metric_learn.neighbors.kmeans import ByMeans, ByPairs, _assigned, first_centres, lloyd, space_of
-from graph_zoo import as_networkx, as_pyg, ring_or_hub, zoo
+from graph_zoo import as_networkx, as_pyg, ring_or_hub
 from helpers import cloud_lists, make_weights
 from toy_metrics import FirstColumn, Memorizing
 from toy_metrics import points as graphs_at
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import graph_metric_learn as gml
 from earlier_models import as_version_2
-from graph_zoo import as_networkx, as_pyg, zoo
-from toy_metrics import FirstColumn, Memorizing, points
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def sgml(**options):
-    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
+from graph_zoo import as_networkx, as_pyg
+from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -107,10 +97,6 @@ def test_nothing_is_chosen_again_by_add_or_load(rng, monkeypatch, tmp_path):
 
 def edges(pairs):
     return np.array([a.sum() / 2 + 0.5 for a, _ in pairs])
-
-
-def blocks(**options):
-    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
 
 
 def test_the_metric_is_fitted_to_the_numbers(data):

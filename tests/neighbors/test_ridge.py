@@ -7,22 +7,8 @@ from sklearn.kernel_ridge import KernelRidge
 import graph_metric_learn as gml
 from graph_metric_learn.neighbors import ridge as module
 from graph_metric_learn.neighbors.calibration import probabilities
-from graph_zoo import as_pyg, zoo
-from toy_metrics import FirstColumn, points
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def blocks(**options):
-    return gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0, **options)
-
-
-def sizes(pairs):
-    return np.array([len(x) + 0.5 for _, x in pairs])
+from graph_zoo import as_pyg
+from toy_metrics import FirstColumn, blocks, points, sizes
 
 
 def kernel(model, rows, columns):

@@ -7,18 +7,7 @@ from sklearn.svm import SVC
 import graph_metric_learn as gml
 from earlier_models import as_version_2
 from graph_metric_learn.neighbors import svc as module
-from graph_zoo import zoo
-from toy_metrics import FirstColumn, points
-
-
-@pytest.fixture(scope="module")
-def data():
-    pairs, y = zoo(np.random.default_rng(1), 60)
-    return pairs[:40], y[:40], pairs[40:], y[40:]
-
-
-def sgml(**options):
-    return gml.SGML(**{"depth": 1, "n_epochs": 2, "random_state": 0, **options})
+from toy_metrics import FirstColumn, points, sgml
 
 
 def noisy(rng, count):
