@@ -74,6 +74,13 @@ def test_private_names_stay_in_their_folder(module):
         assert not private or target[: len(module.parts) - 1] == module.parts[:-1], f"{module} imports {target}"
 
 
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_loops_are_compiled_in_one_way(module):
+    """The decorators of `_core.compiled` find a place for their cache where the package folder cannot be written."""
+    own = str(module) == "_core/compiled.py"
+    assert own or not re.search(r"from numba import .*jit|numba\.n?jit", (PACKAGE / module).read_text())
+
+
 def test_the_two_metrics_do_not_know_each_other():
     for module in MODULES:
         if module.parts[:2] == ("metrics", "automatic"):

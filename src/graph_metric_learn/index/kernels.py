@@ -10,9 +10,8 @@ wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .._core.compiled import FAST_MATH, parallel, prange
+from .._core.compiled import FAST_MATH, njit, parallel, prange
 
 HEAD = 16  # coordinates that are compared first: one cache line of float32
 MIDDLE = 32  # that are compared next
@@ -21,10 +20,10 @@ _SUM_ERROR = 1e-5  # share by which a sum of 48 squares in float32 may be too la
 _HEAD_ERROR = 2.0**-22  # share of its norm by which a head is off: rounding to float32, of both sides, doubled
 _PIECE = 32  # coordinates that are added up between two looks at the limit
 
-_inline = njit(cache=True, fastmath=FAST_MATH, error_model="numpy", inline="always")
+_inline = njit(fastmath=FAST_MATH, error_model="numpy", inline="always")
 
 
-@njit(cache=True, error_model="numpy")  # no fast math: equal vectors have equal squares, whoever calls
+@njit(error_model="numpy")  # no fast math: equal vectors have equal squares, whoever calls
 def _square(vectors, row, query, limit):
     """The squared distance of a row in float64, or a partial sum that has reached the limit.
 
