@@ -83,18 +83,17 @@ def best_penalty(kernel: np.ndarray, targets: np.ndarray, guess: float | None = 
 
 def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> float:
     """The same as `left_out_errors` for one penalty, by an inverse."""
-    from scipy.linalg import lapack
+    from scipy.linalg import blas, lapack
 
-    known = np.isfinite(targets)
-    factor, failed = lapack.dpotrf(kernel.astype(np.float64) + penalty * np.eye(len(kernel)), lower=1, overwrite_a=1)
-    inverse, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    matrix = kernel.astype(np.float64).T  # in the order of LAPACK; a kernel is symmetric
+    np.einsum("ii->i", matrix)[:] += penalty
+    factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+    inverse, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1)  # its lower half
     if failed or failed_too:
         return np.inf
-    diagonal = np.diag(inverse).copy()
-    inverse = np.tril(inverse)
-    filled = np.where(known, targets, 0.0)
-    solved = inverse @ filled + inverse.T @ filled - diagonal[:, None] * filled
-    return _mean_square(solved / diagonal[:, None], known)
+    known = np.isfinite(targets)
+    solved = blas.dsymm(1.0, inverse, np.where(known, targets, 0.0), lower=1)
+    return _mean_square(solved / np.diag(inverse)[:, None], known)
 
 
 def _mean_square(missed: np.ndarray, known: np.ndarray) -> float:
