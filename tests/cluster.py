@@ -13,7 +13,7 @@ from pathlib import Path
 def cluster(folder, n_workers=2, environment=None):
     """The scheduler's address and the worker processes; all are ended afterwards."""
     settings = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", **(environment or {})}
-    settings["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    settings["PYTHONPATH"] = os.pathsep.join([*(str(parent) for parent in Path(__file__).parents[:2]), *sys.path])
     scheduler = subprocess.Popen(
         [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
          "--no-dashboard", "--no-jupyter"],

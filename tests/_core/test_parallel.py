@@ -83,4 +83,6 @@ def test_a_cluster_does_the_same_bit_by_bit_though_a_worker_is_killed(tmp_path, 
         workers[0].kill()  # in mid-job
         assert [one[0] for one in (first, *results)] == list(range(30))
         assert len(client.scheduler_info()["workers"]) == 1
+        left = {process for _, process in in_parallel(where, range(4), {"offset": 0})}
+        assert left == {workers[1].pid}  # not here, though there is only one
         np.testing.assert_array_equal(there.transform(graphs), vectors)

@@ -1,7 +1,9 @@
 import gzip
 
+import numba
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from graph_metric_learn.bench import streams
 from graph_metric_learn.bench.measure import Report
@@ -33,8 +35,10 @@ def test_molecules_are_measured_where_there_are_some(tmp_path, capsys):
     streams.measure_molecules(report, tmp_path, quick=True)
     assert "left out" in capsys.readouterr().out
     texts = ["C" * (i % 7 + 1) + "NO"[i % 2] + "C" * (i % 3) for i in range(300)]
+    texts.insert(250, "C[CH+]1C=C([NH-])N=CO1")  # QM9 has such: a carbon atom with too many bonds
     (tmp_path / "qm9_smiles.csv.gz").write_bytes(gzip.compress(("smiles\n" + "\n".join(texts)).encode()))
-    streams.measure_molecules(report, tmp_path, quick=True)
+    with pytest.warns(UserWarning, match="no possible molecule"):
+        streams.measure_molecules(report, tmp_path, quick=True)
     assert report.numbers["molecules"]["count"] == 300
     assert "300 molecules read, embedded and indexed: size on disk" in judged(report)
 
@@ -44,5 +48,13 @@ def test_workers_are_measured(monkeypatch, capsys):
     monkeypatch.setattr(streams, "_embedding", lambda metric, graphs: len(metric.transform(graphs[:50])) / 50)
     report = Report("scale")
     streams.measure_workers(report, quick=True)
-    assert report.numbers["workers"] == dict.fromkeys(("loky", "one", "two"), [1.0] * 3)
+    assert report.numbers["workers"] == dict.fromkeys(("here", "one", "two", "loky"), [1.0] * 3)
     assert judged(report)["two Dask workers / two of loky"]["met"]
+
+
+def test_one_thread(rng):
+    before = numba.get_num_threads()
+    with streams.one_thread():
+        assert numba.get_num_threads() == 1
+        assert {found["num_threads"] for found in threadpool_info()} == {1}
+    assert numba.get_num_threads() == before

@@ -33,6 +33,7 @@ def in_parallel(function: Callable[..., Any], tasks: Iterable[Any], shared: Any 
         for task in tasks:
             yield function(shared, task)
         return
+    _send_to_one_worker_too()
     package = Package(shared)
     yield from Parallel(return_as="generator", pre_dispatch="2*n_jobs")(
         delayed(_unpacked)(function, package, task) for task in tasks
@@ -45,7 +46,7 @@ def is_parallel() -> bool:
     from joblib.parallel import get_active_backend
 
     backend, n_jobs = get_active_backend()
-    if type(backend).__name__ == "DaskDistributedBackend":
+    if _is_cluster(backend):
         return True
     return n_jobs not in (None, 1) and effective_n_jobs(n_jobs) > 1
 
@@ -56,6 +57,20 @@ def n_workers() -> int:
     from joblib.parallel import get_active_backend
 
     return max(1, effective_n_jobs(get_active_backend()[1])) if is_parallel() else 1
+
+
+def _is_cluster(backend: Any) -> bool:
+    """Whether workers are on other machines, as those of Dask may be."""
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
+def _send_to_one_worker_too() -> None:
+    """Makes joblib use a cluster of one worker with one thread: where it counts one, it does the work here."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    if _is_cluster(backend):
+        backend.effective_n_jobs = lambda n_jobs: max(2, type(backend).effective_n_jobs(backend, n_jobs))
 
 
 class Package:

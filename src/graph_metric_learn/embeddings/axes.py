@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,18 +44,17 @@ class Axes(Embedding):
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
-        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
+        return self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]), 1.0, np.float64)[0]
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        means = self._means(points, points, sizes)
-        return (means / np.sqrt(means.shape[1])).astype(np.float32)
+        return self._means(points, points, sizes, np.sqrt(self.axes.shape[1] * self.n_cells), np.float32)
 
-    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, slots, c]."""
+    def _means(self, points: np.ndarray, carried: np.ndarray, sizes: np.ndarray, unit: float, kind: Any) -> np.ndarray:
+        """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, slots, c], over `unit`."""
         along = points.astype(np.float64) @ self.axes
-        means = np.zeros((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]))
-        values = np.ascontiguousarray(carried, np.float32)
-        _fill_cells(np.ascontiguousarray(along.T), values, offsets(sizes), self.n_cells, means, threads=len(sizes) > 1)
+        means = np.empty((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]), kind)
+        values, places = np.ascontiguousarray(carried, np.float32), np.ascontiguousarray(along.T)
+        _fill_cells(places, values, offsets(sizes), self.n_cells, unit, means, threads=len(sizes) > 1)
         return means
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -73,21 +72,21 @@ class Axes(Embedding):
 
 
 @parallel
-def _fill_cells(along, carried, starts, n_cells, means):
+def _fill_cells(along, carried, starts, n_cells, unit, means):
     """Averages of `carried` [S, c] in each cell of each axis [G, axes · n_cells, c], by places `along` [axes, S]."""
     for g in prange(len(starts) - 1):
-        _fill_cells_of(along, carried, starts[g], starts[g + 1] - starts[g], n_cells, means[g])
+        _fill_cells_of(along, carried, starts[g], starts[g + 1] - starts[g], n_cells, unit, means[g])
 
 
 @njit(error_model="numpy")
-def _fill_cells_of(along, carried, first, n, n_cells, means):
+def _fill_cells_of(along, carried, first, n, n_cells, unit, means):
     """As `_fill_cells`, for one cloud of n points.
 
     Points at one place along an axis, up to rounding, are one step of the curve, of the mean of their values. The cell
     averages of `transport` cannot serve here: they have no such steps of several points.
     """
     width = carried.shape[1]
-    mean = np.empty(width)
+    mean, totals = np.empty(width), np.empty((n_cells, width))
     place, place2 = np.empty(n), np.empty(n)
     order, order2 = np.empty(n, np.int64), np.empty(n, np.int64)
     near = 0.0
@@ -98,6 +97,9 @@ def _fill_cells_of(along, carried, first, n, n_cells, means):
         for i in range(n):
             place[i], order[i] = along[k, first + i], first + i
         stable_sort(place, order, place2, order2)
+        for cell in range(n_cells):
+            for j in range(width):
+                totals[cell, j] = 0.0
         begin = 0
         while begin < n:
             end = begin + 1
@@ -112,6 +114,9 @@ def _fill_cells_of(along, carried, first, n, n_cells, means):
             while cell < n_cells and cell * n < end * n_cells:  # in units of 1 / (n n_cells)
                 share = (min((cell + 1) * n, end * n_cells) - max(cell * n, begin * n_cells)) / n
                 for j in range(width):
-                    means[k * n_cells + cell, j] += share * (mean[j] / (end - begin))
+                    totals[cell, j] += share * (mean[j] / (end - begin))
                 cell += 1
             begin = end
+        for cell in range(n_cells):
+            for j in range(width):
+                means[k * n_cells + cell, j] = totals[cell, j] / unit

@@ -14,6 +14,7 @@ from .products import from_sparse_arrays, inner_products, sparse_arrays
 MAX_WIDTH = 256  # coordinates of one term
 _FITTED_TO = 1000  # vectors that directions are computed from, at most
 _NOISE = 1e-7  # relative variance along a direction that is left out
+_ROWS = 256  # vectors that are projected at a time
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Projection:
     def apply(self, vectors: Any) -> np.ndarray:
         """Coordinates [N, r], float32; computed in float64, so that they do not depend on how many rows there are."""
         if self.directions is not None:
-            return (vectors.astype(np.float64) @ self.directions.astype(np.float64)).astype(np.float32)
+            return _product(vectors, self.directions.astype(np.float64))
         return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
 
     def pull(self, gradient: np.ndarray) -> np.ndarray:
@@ -102,3 +103,16 @@ class Projection:
             found = cls(None, landmarks, held.take("coefficients", (landmarks.shape[0], None)))
         held.done()
         return found
+
+
+def _product(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """vectors @ directions [N, r], float32, computed in float64, some rows at a time in the same memory."""
+    found = np.empty((len(vectors), directions.shape[1]), np.float32)
+    exact = np.empty((min(_ROWS, len(vectors)), vectors.shape[1]))
+    product = np.empty((len(exact), directions.shape[1]))
+    for lo in range(0, len(vectors), _ROWS):
+        some = vectors[lo : lo + _ROWS]
+        exact[: len(some)] = some
+        np.matmul(exact[: len(some)], directions, out=product[: len(some)])
+        found[lo : lo + _ROWS] = product[: len(some)]
+    return found
