@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,18 +93,18 @@ def _fill(path: Path, file: Path, most: int | None) -> None:
 
 def measure_workers(report: Report, *, quick: bool) -> None:
     """Embedding by one and two workers of Dask, against two of loky; all of one thread."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
     from joblib import parallel_config
 
     graphs = labelled_graphs(np.random.default_rng(1), 600 if quick else _SHIPPED)
     metric = GraphMetric(random_state=0).fit(graphs[:300], np.arange(300) % 2)
     taken: dict[str, list[float]] = {"here": [], "one": [], "two": [], "loky": []}
-    options: dict[str, Any] = {"threads_per_worker": 1, "env": {"NUMBA_NUM_THREADS": "1"}, "dashboard_address": None}
-    with LocalCluster(n_workers=1, **options) as alone, LocalCluster(n_workers=2, **options) as both:
+    with dask_workers(1) as alone, dask_workers(2) as both:
         for attempt in range(4):  # in the first one, workers start and load compiled loops
             for name, cluster in (("here", None), ("one", alone), ("two", both), ("loky", None)):
                 if cluster is not None:
-                    with Client(cluster), parallel_config("dask"):
+                    with Client(scheduler_file=cluster) as client, parallel_config("dask"):
+                        client.wait_for_workers(1 if name == "one" else 2)
                         spent = _embedding(metric, graphs)
                 elif name == "loky":
                     with parallel_config("loky", n_jobs=2, inner_max_num_threads=1):
@@ -116,6 +119,25 @@ def measure_workers(report: Report, *, quick: bool) -> None:
     report.target("embedding on two Dask workers: faster than on one", best["one"] / best["two"], 1.6, at_most=False)
     report.target("one Dask worker / this process with one thread", best["one"] / best["here"], 1.25, at_most=True)
     report.target("two Dask workers / two of loky", best["two"] / best["loky"], 1.25, at_most=True)
+
+
+@contextmanager
+def dask_workers(count: int) -> Iterator[str]:
+    """A file with the address of a scheduler, and workers of it, processes as docs/many_graphs.md starts them."""
+    settings = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as started:
+        file = f"{folder}/scheduler.json"
+        here = ["--host", "127.0.0.1", "--port", "0"]
+        work = ["--nthreads", "1", "--no-nanny", "--local-directory", folder]
+        for kind, options in (("scheduler", here), *[("worker", work)] * count):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", "--scheduler-file", file]
+            started.callback(_end, subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL, env=settings))
+        yield file
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
 
 
 @contextmanager
