@@ -43,4 +43,4 @@ def test_notebooks_see_the_report_of_a_metric():
     assert "chose" not in metric._repr_html_()
     metric.fit(graphs, [0] * 6 + [1] * 6)
     assert "<p>chose " in metric._repr_html_()
-    assert "n_steps" in metric._repr_html_()  # what scikit-learn shows
+    assert "random_state" in metric._repr_html_()  # what scikit-learn shows

@@ -73,12 +73,13 @@ def products(precision: str = "float32") -> Iterator[None]:
     wanted = "ieee" if precision == "float32" else "tf32"
     backends: list[Any] = [torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)]
     if not hasattr(backends[0], "fp32_precision"):  # torch < 2.9
-        before = torch.get_float32_matmul_precision()
-        torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-        try:
-            yield
-        finally:
-            torch.set_float32_matmul_precision(before)
+        with _lock:
+            before = torch.get_float32_matmul_precision()
+            torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+            try:
+                yield
+            finally:
+                torch.set_float32_matmul_precision(before)
         return
     is_default = wanted == "ieee" and getattr(torch.backends, "fp32_precision", "none") in ("none", "ieee")
     changes = [
