@@ -1,9 +1,7 @@
 import gzip
 
-import numba
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
 
 from graph_metric_learn.bench import streams
 from graph_metric_learn.bench.measure import Report
@@ -41,20 +39,3 @@ def test_molecules_are_measured_where_there_are_some(tmp_path, capsys):
         streams.measure_molecules(report, tmp_path, quick=True)
     assert report.numbers["molecules"]["count"] == 300
     assert "300 molecules read, embedded and indexed: size on disk" in judged(report)
-
-
-def test_workers_are_measured(monkeypatch, capsys):
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(streams, "_embedding", lambda metric, graphs: len(metric.transform(graphs[:50])) / 50)
-    report = Report("scale")
-    streams.measure_workers(report, quick=True)
-    assert report.numbers["workers"] == dict.fromkeys(("here", "one", "two", "loky"), [1.0] * 3)
-    assert judged(report)["two Dask workers / two of loky"]["met"]
-
-
-def test_one_thread(rng):
-    before = numba.get_num_threads()
-    with streams.one_thread():
-        assert numba.get_num_threads() == 1
-        assert {found["num_threads"] for found in threadpool_info()} == {1}
-    assert numba.get_num_threads() == before

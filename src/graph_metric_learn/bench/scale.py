@@ -15,7 +15,8 @@ from ..index.search import nearest
 from ..index.store import Store
 from ..report.plots import as_png
 from .measure import Report
-from .streams import measure_fit, measure_molecules, measure_workers
+from .streams import measure_fit, measure_molecules
+from .workers import measure_workers
 
 WIDTH = 128
 _DECAY = 0.58  # standard deviations of QM9's vectors along their principal axes fall as i^-0.58
