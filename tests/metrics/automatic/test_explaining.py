@@ -6,7 +6,7 @@ from scipy import sparse
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic.explaining import _gradients
+from graph_metric_learn.metrics.automatic.explaining import chosen_gradients, learned_gradients
 from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
 
 TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
@@ -48,7 +48,10 @@ def added_up(metric, one, two):
     vectors = metric.transform([one, two])
     first, second = (vectors.toarray() if sparse.issparse(vectors) else vectors).astype(float)
     total = 0.0
-    for term, gradient, _ in _gradients(metric, embedded, first - second):
+    compared = {} if metric.learned_ is None else metric.learned_.machine.compared(embedded)
+    gradients = chosen_gradients(metric, embedded, first - second)
+    gradients += [(term, two[:, 0]) for term, two in learned_gradients(metric, compared, first - second, None)]
+    for term, gradient in gradients:
         values = embedded[term.key]
         values = (values.toarray() if sparse.issparse(values) else values).astype(float)
         total += gradient @ (values[0] - values[1])

@@ -75,9 +75,12 @@ class Projection:
         return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
 
     def pull(self, gradient: np.ndarray) -> np.ndarray:
-        """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given."""
+        """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given, or several [r, C].
+
+        In the precision of the directions: they are not copied.
+        """
         if self.directions is not None:
-            return self.directions @ gradient
+            return (self.directions @ gradient.astype(np.float32)).astype(np.float64)
         return self.landmarks.T @ (self.coefficients @ gradient)
 
     def arrays(self) -> dict[str, np.ndarray]:

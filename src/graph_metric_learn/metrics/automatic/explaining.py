@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -47,6 +47,7 @@ class _Described:
     blocks: dict[str, Any]
     starts: dict[str, np.ndarray]
     embedded: dict[str, Any]
+    compared: dict[str, Any]  # by the kernels of the regression
     vectors: Any
     scores: np.ndarray | None
     edge_ends: list[np.ndarray] | None
@@ -60,9 +61,19 @@ class _Described:
         ends = None
         if any(term.cloud == "edges" for term in metric.used_terms().values()):
             ends = cloud_edges(graphs, edge_rows(graphs)[0])
-        learned = metric.learned_
-        scores = None if learned is None or learned.width == 0 else learned.machine.scores(embedded)
-        return cls(graphs, blocks, starts, embedded, metric._placed(embedded), scores, ends)
+        compared, scores = {}, None
+        if metric.learned_ is not None and metric.learned_.width:
+            compared, scores = metric.learned_.machine.compared(embedded), metric.learned_.machine.scores(embedded)
+        return cls(graphs, blocks, starts, embedded, compared, metric._placed(embedded), scores, ends)
+
+
+class Question(NamedTuple):
+    """What the evidence of two graphs is about: a direction in the space of scores [T], and its ends in words."""
+
+    direction: np.ndarray
+    towards: str
+    against: str | None
+    number: bool
 
 
 class _Pair:
@@ -78,6 +89,7 @@ class _Pair:
         clouds = {name: term.cloud for term in metric.used_terms().values() for name in term.names}
         self.blocks = {name: described.blocks[name][rows[cloud]] for name, cloud in clouds.items()}
         self.embedded = {key: vectors[self.numbers] for key, vectors in described.embedded.items()}
+        self.compared = {key: vectors[self.numbers] for key, vectors in described.compared.items()}
 
     def explained(self) -> Explanation:
         vectors = self.described.vectors[self.numbers]
@@ -87,10 +99,16 @@ class _Pair:
         distance = 0.0 if distance < self.metric.rounding else distance
         by_term: dict[str, float] = {}
         gradients: dict[str, np.ndarray] = {}  # by term: that of the distance and that of the learned scores together
-        for term, gradient, learned in _gradients(self.metric, self.embedded, gap):
-            name = f"learned from {term.name}" if learned else term.name
-            by_term[name] = by_term.get(name, 0.0) + self.product(term, gradient)
-            gradients[term.key] = gradients.get(term.key, 0.0) + gradient
+        for term, gradient in chosen_gradients(self.metric, self.embedded, gap):
+            by_term[term.name] = self.product(term, gradient)
+            gradients[term.key] = gradient
+        question = self.question()
+        asked: dict[str, np.ndarray] = {}  # by term: the gradient of what the evidence is about
+        for term, both in learned_gradients(self.metric, self.compared, gap, question):
+            name = f"learned from {term.name}"
+            by_term[name] = by_term.get(name, 0.0) + self.product(term, both[:, 0])
+            gradients[term.key] = gradients.get(term.key, 0.0) + both[:, 0]
+            asked[term.key] = asked.get(term.key, 0.0) + both[:, 1]
         whole = sum(by_term.values())
         whole = whole if distance > 0 and whole > 0 else np.inf
         terms = self.metric.used_terms()
@@ -98,7 +116,7 @@ class _Pair:
         for key, gradient in gradients.items():
             for name, value in self.block_sums(terms[key], gradient).items():
                 by_block[name] = by_block.get(name, 0.0) + value
-        shares = self.by_cloud([(terms[key], gradient) for key, gradient in gradients.items()], 1.0 / whole)
+        shares = self.by_cloud(gradients, 1.0 / whole)
         edges: dict[str, Any] = {}
         if self.described.edge_ends is not None:
             ends = [self.described.edge_ends[number] for number in self.numbers]
@@ -110,7 +128,7 @@ class _Pair:
         return Explanation(
             distance, self.plan(), *shares["nodes"], self.described.graphs[self.numbers],
             term_share=_largest_first(by_term, whole), block_share=_largest_first(by_block, whole),
-            evidence=self.evidence(), **edges,
+            evidence=None if question is None else self.evidence(question, asked), **edges,
         )  # fmt: skip
 
     def first(self, term: Term) -> int:
@@ -163,10 +181,12 @@ class _Pair:
         cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
         return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
 
-    def by_cloud(self, gradients: Sequence[tuple[Term, np.ndarray]], factor: float) -> dict[str, Adds]:
-        """What the points of each cloud, of both graphs, add to the products with these gradients, over all terms."""
+    def by_cloud(self, gradients: dict[str, np.ndarray], factor: float) -> dict[str, Adds]:
+        """What the points of each cloud, of both graphs, add to the products with gradients by the key of the term."""
         total = {cloud: (np.zeros(counts[0]), np.zeros(counts[1])) for cloud, counts in self.sizes.items()}
-        for term, gradient in gradients:
+        terms = self.metric.used_terms()
+        for key, gradient in gradients.items():
+            term = terms[key]
             adds = self.attribute(term, gradient)
             one, two = total[term.cloud]
             total[term.cloud] = (one + factor * adds[0], two + factor * adds[1])
@@ -182,33 +202,34 @@ class _Pair:
             plan += own / len(terms)
         return plan if terms else np.full(plan.shape, 1.0 / plan.size)
 
-    def evidence(self) -> Evidence | None:
+    def question(self) -> Question | None:
         """What tells the two apart by learned scores: one class against another, or the number that differs most."""
-        learned, objective = self.metric.learned_, self.metric.objective_
-        if learned is None or self.described.scores is None or not isinstance(objective, (Classes, Numbers)):
+        objective = self.metric.objective_
+        if self.described.scores is None or not isinstance(objective, (Classes, Numbers)):
             return None
         scores = self.described.scores[self.numbers]
         direction = np.zeros(scores.shape[1])
-        against = None
-        if isinstance(objective, Classes):
-            one, two = elected_output(scores)
-            direction[one] = 1.0
-            if one != two:
-                direction[two] -= 1.0
-                against = str(objective.classes_[two])
-            towards = str(objective.classes_[one])
-        else:
+        if isinstance(objective, Numbers):
             column = int(np.abs(scores[0] - scores[1]).argmax())
             direction[column] = objective.scale_[column]
-            towards = f"number {column + 1}" if objective.several_ else "the number"
-        gradients: dict[str, tuple[Term, np.ndarray]] = {}
-        for term, gradient in learned.machine.mean_gradients(self.embedded, direction):
-            gradients[term.key] = (term, gradients[term.key][1] + gradient if term.key in gradients else gradient)
-        adds = self.by_cloud(list(gradients.values()), 1.0)
-        change = float((scores[0] - scores[1]) @ direction)
+            return Question(direction, f"number {column + 1}" if objective.several_ else "the number", None, True)
+        one, two = elected_output(scores)
+        direction[one] = 1.0
+        towards = str(objective.classes_[one])
+        if one == two:
+            return Question(direction, towards, None, False)
+        direction[two] -= 1.0
+        return Question(direction, towards, str(objective.classes_[two]), False)
+
+    def evidence(self, question: Question, gradients: dict[str, np.ndarray]) -> Evidence:
+        """What each node and edge adds to the difference of the scores that the question is about."""
+        assert self.described.scores is not None
+        adds = self.by_cloud(gradients, 1.0)
+        scores = self.described.scores[self.numbers]
+        change = float((scores[0] - scores[1]) @ question.direction)
         edges = adds.get("edges") if self.described.edge_ends is not None else None
         return Evidence(
-            towards, against, isinstance(objective, Numbers), change, adds["nodes"][0], -adds["nodes"][1],
+            question.towards, question.against, question.number, change, adds["nodes"][0], -adds["nodes"][1],
             None if edges is None else edges[0], None if edges is None else -edges[1],
         )  # fmt: skip
 
@@ -217,22 +238,28 @@ def _largest_first(adds: dict[str, float], whole: float) -> dict[str, float]:
     return {name: value / whole for name, value in sorted(adds.items(), key=lambda item: -item[1])}
 
 
-def _gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndarray) -> list[tuple[Term, np.ndarray, bool]]:
-    """By term, the vector whose product with the difference of its vectors is what it adds to d²; and if learned."""
-    learned = metric.learned_
-    width = 0 if learned is None else learned.width
-    rest = gap[width:]
+def chosen_gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndarray) -> list[tuple[Term, np.ndarray]]:
+    """By chosen term, the vector whose product with the difference of its vectors is what it adds to d²."""
+    rest = gap[0 if metric.learned_ is None else metric.learned_.width :]
     if metric.low_rank_ is not None:
         rest = metric.low_rank_.pull(rest)
     elif metric.compaction_ is not None:
         rest = metric.compaction_.pull(rest)
     found, start = [], 0
     for term in metric.terms_:
-        vectors = embedded[term.key]
-        wide = vectors.shape[1] if term.projection is None else term.projection.width
-        found.append((term, term.pull(rest[start : start + wide]), False))
-        start += wide
-    if learned is not None and width:
-        direction = np.sqrt(learned.gate.weight / learned.unit) * (learned.basis @ gap[:width])
-        found += [(term, gradient, True) for term, gradient in learned.machine.mean_gradients(embedded, direction)]
+        end = start + (embedded[term.key].shape[1] if term.projection is None else term.projection.width)
+        found.append((term, term.pull(rest[start:end])))
+        start = end
     return found
+
+
+def learned_gradients(
+    metric: GraphMetric, compared: dict[str, Any], gap: np.ndarray, question: Question | None
+) -> list[tuple[Term, np.ndarray]]:
+    """For each part of the regression its term and two gradients [D, 2]: of d², and of what the question is about."""
+    learned = metric.learned_
+    if learned is None or learned.width == 0:
+        return []
+    direction = np.sqrt(learned.gate.weight / learned.unit) * (learned.basis @ gap[: learned.width])
+    asked = np.zeros_like(direction) if question is None else question.direction
+    return learned.machine.mean_gradients(compared, np.stack([direction, asked], axis=1))

@@ -71,17 +71,20 @@ class Part:
         return (products + self.centre @ self.centre) * (2.0 / self.scale) + 1.0
 
     def mean_gradient(self, first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The gradient of Σ_m weights_m k(·, m), averaged along the line from `second` to `first` [D]."""
+        """The gradients of Σ_m weights_m k(·, m), one for each column of weights [M, C], averaged along the line from
+        `second` to `first` [D, C].
+        """
         references = self.references
         if self.form == "linear":
-            return (references.T @ weights - self.centre * weights.sum()) * (2.0 / self.scale)
+            return (references.T @ weights - np.outer(self.centre, weights.sum(0))) * (2.0 / self.scale)
         places, shares = _PLACES[:, None], _SHARES
         norms, gap = squared_norms(references), first - second
         to_first, to_second = (norms - 2 * (references @ end) + end @ end for end in (first, second))
         squares = places * to_first + (1 - places) * to_second - places * (1 - places) * (gap @ gap)  # [steps, M]
-        near = weights * np.exp(-squares / self.scale)
-        sums = near.sum(1)
-        total = references.T @ (shares @ near) - (shares @ sums) * second - (shares @ (sums * places[:, 0])) * gap
+        near = np.exp(-squares / self.scale)
+        sums = near @ weights
+        total = references.T @ ((shares @ near)[:, None] * weights)
+        total -= np.outer(second, shares @ sums) + np.outer(gap, shares @ (sums * places))
         return total * (2.0 / self.scale)
 
 
@@ -120,16 +123,23 @@ class Machine:
         """Predicted outputs [N, T]."""
         return self.kernel(embedded) @ self.weights + self.mean
 
-    def mean_gradients(self, embedded: dict[str, Any], direction: np.ndarray) -> list[tuple[Term, np.ndarray]]:
-        """Of ⟨scores, direction [T]⟩ along the line between two graphs: by term, the gradient by its vectors [D]."""
-        weights = self.weights @ direction / len(self.parts)
+    def compared(self, embedded: dict[str, Any]) -> dict[str, Any]:
+        """What the kernels compare of graphs, by the key of the term, from their vectors."""
+        return {part.term.key: part_vectors(part.term, embedded[part.term.key]) for part in self.parts}
+
+    def mean_gradients(self, compared: dict[str, Any], directions: np.ndarray) -> list[tuple[Term, np.ndarray]]:
+        """Of ⟨scores, direction⟩ along the line between two graphs, for several directions [T, C].
+
+        From what is `compared` of the two: for each part its term, and the gradients by vectors of the term [D, C].
+        """
+        weights = self.weights @ directions / len(self.parts)
         found = []
         for part in self.parts:
-            both = part_vectors(part.term, embedded[part.term.key])
+            both = compared[part.term.key]
             first, second = both.toarray() if sparse.issparse(both) else both
-            gradient = part.mean_gradient(first, second, weights)
+            gradients = part.mean_gradient(first, second, weights)
             projection = None if sparse.issparse(both) else part.term.projection
-            found.append((part.term, gradient if projection is None else projection.pull(gradient)))
+            found.append((part.term, gradients if projection is None else projection.pull(gradients)))
         return found
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

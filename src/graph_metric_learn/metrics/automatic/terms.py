@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Term:
         """What it is called in files and tables of vectors."""
         return f"{self.kind} | {self.title}"
 
-    @property
+    @cached_property
     def cloud(self) -> str:
         """Whether its points are "nodes" or "edges"."""
         return cloud_of(self.names)
