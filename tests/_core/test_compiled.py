@@ -10,7 +10,7 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn._core import compiled
-from graph_metric_learn._core.compiled import parallel, prange
+from graph_metric_learn._core.compiled import parallel, prange, share_of, shared
 
 
 @parallel
@@ -52,15 +52,50 @@ def test_both_forms_have_a_name_in_the_cache():
     assert names == {"_doubled_one_thread", "_doubled_threads"}
 
 
+@shared
+def shared_double(part, parts, values, out):
+    for i in share_of(len(values), part, parts):
+        out[i] = 2.0 * values[i]
+    return part
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 1000])
+@pytest.mark.parametrize("parts", [1, 3, 16])
+def test_parts_have_each_round_once(count, parts):
+    rounds = [i for part in range(parts) for i in share_of.py_func(count, part, parts)]
+    assert rounds == list(range(count))
+
+
+def test_what_parts_return_comes_in_their_order(monkeypatch):
+    monkeypatch.setattr(compiled, "thread_count", lambda: 3)
+    found = shared_double(np.zeros(100), np.zeros(100))
+    assert found == list(range(len(found)))
+    assert len(found) > 3
+    assert shared_double(np.zeros(100), np.zeros(100), threads=False) == [0]
+
+
+def test_a_loop_that_fails_says_so(monkeypatch):
+    """Also where a helping thread meets the error."""
+    monkeypatch.setattr(compiled, "thread_count", lambda: 2)
+    with pytest.raises(Exception, match="typing|len"):
+        shared_double(1.0, np.zeros(3))
+    out = np.zeros(3)
+    shared_double(np.ones(3), out)
+    assert (out == 2).all()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_uses_no_threads():
-    values, out = np.arange(8.0), np.zeros(8)
+    values, out, out2 = np.arange(8.0), np.zeros(8), np.zeros(8)
     _doubled(values, out)
+    shared_double(values, out2)
     child = os.fork()
     if child == 0:
-        out[:] = 0
+        out[:] = out2[:] = 0
         _doubled(values, out)
-        os._exit(0 if compiled._forked and (out == 2 * values).all() else 1)
+        parts = shared_double(values, out2)
+        right = (out == 2 * values).all() and (out2 == 2 * values).all()
+        os._exit(0 if compiled._forked and parts == [0] and right else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert not compiled._forked
 

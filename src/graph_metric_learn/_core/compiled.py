@@ -1,4 +1,7 @@
-"""How loops are compiled: numba, with and without threads, cached on disk, safe after a fork.
+"""How loops are compiled: numba, cached on disk, shared by threads in two ways, safe after a fork.
+
+Loops of short rounds, between matrix products, use numba's threads (`parallel`), which are awake in microseconds; loops
+of long rounds use Python's (`shared`), for which numba has half as much to compile.
 
 Two things about processes are settled here. After a fork the threads of GNU's OpenMP, which numba, torch and
 scikit-learn may have started, are gone, and using them again ends the process or waits for ever: a forked process works
@@ -15,6 +18,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
@@ -24,11 +28,14 @@ import numba
 from numba import prange
 from numba.core import config
 
-__all__ = ["FAST_MATH", "njit", "parallel", "prange"]
+__all__ = ["FAST_MATH", "njit", "parallel", "prange", "share_of", "shared"]
 
 # Sums may be reassociated (SIMD); NaN and infinities keep their meaning.
 FAST_MATH = {"reassoc", "contract"}
+_OPTIONS = {"fastmath": FAST_MATH, "error_model": "numpy"}
+_PIECES = 8  # of a shared loop for each thread: who is done early takes another
 _lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
 _forked = False
 _limits: Any = None  # kept, since limits end with the object
 
@@ -93,9 +100,8 @@ def parallel(function: Callable) -> Callable:
     One Python thread is let in at a time: not every threading layer of numba can be shared. A forked process has no
     threads.
     """
-    options = {"fastmath": FAST_MATH, "error_model": "numpy"}
-    alone = njit(**options)(_named(function, "one_thread"))
-    together = njit(parallel=True, **options)(_named(function, "threads"))
+    alone = njit(**_OPTIONS)(_named(function, "one_thread"))
+    together = njit(parallel=True, **_OPTIONS)(_named(function, "threads"))
 
     @wraps(function)
     def call(*args: Any, threads: bool = True) -> Any:
@@ -105,6 +111,59 @@ def parallel(function: Callable) -> Callable:
             return together(*args)
 
     return call
+
+
+def shared(function: Callable) -> Callable:
+    """Compiles a loop over ``share_of(count, part, parts)``; `part` and `parts`, its first arguments, are not given.
+
+    Rounds must not depend on each other. `threads=False` is for work too small to wake threads. Returns what the loop
+    returns, in a list with an entry for each part.
+    """
+    loop = njit(nogil=True, **_OPTIONS)(function)
+
+    @wraps(function)
+    def call(*args: Any, threads: bool = True) -> list[Any]:
+        count = thread_count() if threads else 1
+        if count == 1:
+            return [loop(0, 1, *args)]
+        parts = _PIECES * count
+        found: list[Any] = [None] * parts
+        left = iter(range(parts))
+
+        def work() -> None:
+            for part in left:
+                found[part] = loop(part, parts, *args)
+
+        helpers = [_helpers().submit(work) for _ in range(count - 1)]
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                if not helper.cancel():  # those that have not begun are not needed any more
+                    helper.result()
+        return found
+
+    return call
+
+
+@njit(inline="always")
+def share_of(count, part, parts):
+    """The rounds of one of the parts of a loop of `count`."""
+    return range(count * part // parts, count * (part + 1) // parts)
+
+
+def thread_count() -> int:
+    """How many threads a loop is shared by: those of numba, see NUMBA_NUM_THREADS."""
+    return 1 if _forked else numba.get_num_threads()
+
+
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that wait for loops, beside the one that calls."""
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, config.NUMBA_NUM_THREADS - 1), "graph-metric-learn")
+        return _pool
 
 
 def _named(function: Callable, what: str) -> Any:
@@ -123,8 +182,8 @@ def _named(function: Callable, what: str) -> Any:
 
 def _after_fork() -> None:
     """In the new process: one thread, and a lock that nobody holds."""
-    global _lock, _forked, _limits
-    _lock, _forked = threading.Lock(), True
+    global _lock, _pool, _forked, _limits
+    _lock, _pool, _forked = threading.Lock(), None, True
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     if "threadpoolctl" in sys.modules:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.compiled import njit, parallel, prange
+from .._core.compiled import njit, share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.linear import principal_axes
 from .._core.ragged import offsets
@@ -71,10 +71,10 @@ class Axes(Embedding):
         return self.axes.shape[1] * self.n_cells * columns
 
 
-@parallel
-def _fill_cells(along, carried, starts, n_cells, unit, means):
+@shared
+def _fill_cells(part, parts, along, carried, starts, n_cells, unit, means):
     """Averages of `carried` [S, c] in each cell of each axis [G, axes · n_cells, c], by places `along` [axes, S]."""
-    for g in prange(len(starts) - 1):
+    for g in share_of(len(starts) - 1, part, parts):
         _fill_cells_of(along, carried, starts[g], starts[g + 1] - starts[g], n_cells, unit, means[g])
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._core.compiled import njit, parallel, prange
+from .._core.compiled import njit, share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import concatenated_ranges, offsets
 from ..transport.solvers.simplex import plan_of, solve, start_tree
@@ -83,7 +83,7 @@ class Reference(Embedding):
         direction = np.random.default_rng(0).normal(size=points.shape[1])
         order = np.lexsort([exact @ direction, np.repeat(np.arange(len(sizes)), sizes)])
         means = np.zeros((len(sizes), len(self.reference), carried.shape[1]))
-        if not _transport(self.reference, exact[order], carried[order], offsets(sizes), means):
+        if not all(_transport(self.reference, exact[order], carried[order], offsets(sizes), means)):
             raise RuntimeError("a transport problem was not solved within a million pivots")
         return means
 
@@ -101,11 +101,11 @@ class Reference(Embedding):
         return len(self.reference) * columns
 
 
-@parallel
-def _transport(reference, points, carried, starts, means):
+@shared
+def _transport(part, parts, reference, points, carried, starts, means):
     """Means of the carried values at each reference point under an optimal plan; returns whether all were solved."""
     failures = 0
-    for g in prange(len(starts) - 1):
+    for g in share_of(len(starts) - 1, part, parts):
         failures += _transport_one(reference, points, carried, starts[g], starts[g + 1] - starts[g], means[g])
     return failures == 0
 

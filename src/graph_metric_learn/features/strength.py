@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.compiled import parallel, prange
+from .._core.compiled import share_of, shared
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 from .structure import UNEVEN, find
@@ -79,13 +79,13 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-@parallel
-def _around_triangles(starts, neighbors, roots, size, onward, triangles, walks):
+@shared
+def _around_triangles(part, parts, starts, neighbors, roots, size, onward, triangles, walks):
     """Sums over the triangles at each node, walked both ways: of products of roots, and of sizes of steps.
 
     As in `structure`, the shorter list of neighbours of an edge is looked up in the longer one.
     """
-    for node in prange(len(starts) - 1):
+    for node in share_of(len(starts) - 1, part, parts):
         i = np.int64(node)
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]

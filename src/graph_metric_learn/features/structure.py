@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.compiled import njit, parallel, prange
+from .._core.compiled import njit, share_of, shared
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 
@@ -61,14 +61,14 @@ def find(neighbors, low, high, wanted):
     return low
 
 
-@parallel
-def _count_triangles(starts, neighbors, chance, triangles, returns):
+@shared
+def _count_triangles(part, parts, starts, neighbors, chance, triangles, returns):
     """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of adjacent neighbours.
 
     For each edge the shorter list of neighbours is looked up in the longer one, by halving where that is much longer: a
     hub costs no more than its edges.
     """
-    for node in prange(len(starts) - 1):
+    for node in share_of(len(starts) - 1, part, parts):
         i = np.int64(node)
         for a in range(starts[i], starts[i + 1]):
             j = neighbors[a]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.compiled import parallel, prange
+from .._core.compiled import share_of, shared
 
 _SMALL = 200_000  # distances up to which threads are not worth waking
 SAME = 1e-5  # relative difference up to which two float32 distances count as equal
@@ -107,10 +107,10 @@ def elected(votes: np.ndarray) -> np.ndarray:
     return (votes / np.where(most > 0, most, 1.0)).round(9).argmax(-1)
 
 
-@parallel
-def _add_up(distances, values, ks, weighted, sums):
+@shared
+def _add_up(part, parts, distances, values, ks, weighted, sums):
     width = values.shape[1]
-    for a in prange(distances.shape[0]):
+    for a in share_of(distances.shape[0], part, parts):
         row = distances[a]
         best = np.full(ks[-1], np.inf)
         for b in range(len(row)):  # the smallest, ascending
