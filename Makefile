@@ -67,6 +67,7 @@ $(VENV)/.torch: constraints.txt
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[chem]"
+	$(BIN)/graph-metric-learn warm-up
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

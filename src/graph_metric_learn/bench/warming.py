@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -27,22 +31,54 @@ def warm_up() -> float:
     True
     """
     began = time.perf_counter()
-    rng = np.random.default_rng(0)
-    graphs = [_graph(rng, n) for n in range(4, 16)]
-    y = np.arange(len(graphs)) % 2
+    helper = _helper() if (os.cpu_count() or 1) > 1 else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for distance in DISTANCES:
-            metric = SGML(n_epochs=1, distance=distance, n_projections=2, random_state=0, progress=False)
-            model = GraphKNNClassifier(metric, n_neighbors=1).fit(graphs, y)
-            model.predict(graphs)
-            model.metric_.transform(graphs)
-        GraphClassifier(GraphMetric(random_state=0, progress=False)).fit(graphs, y).predict(graphs)
-        for kind in (np.float32, np.float64):
-            clouds = [x.astype(kind) for _, x in graphs]
-            pairwise_distances(clouds)
-            rpw_distance(clouds[0], clouds[1])
+        _warm_up_rest()
+        if helper is not None:
+            helper.wait()  # what it compiled need only be read now
+        warm_up_sgml()
     return time.perf_counter() - began
+
+
+def warm_up_sgml() -> None:
+    """The loops of `SGML`."""
+    graphs, y = _graphs()
+    for distance in DISTANCES:
+        metric = SGML(n_epochs=1, distance=distance, n_projections=2, random_state=0, progress=False)
+        model = GraphKNNClassifier(metric, n_neighbors=1).fit(graphs, y)
+        model.predict(graphs)
+        model.metric_.transform(graphs)
+
+
+def _warm_up_rest() -> None:
+    """The loops of `GraphMetric`, and of distances between clouds."""
+    graphs, y = _graphs()
+    GraphClassifier(GraphMetric(random_state=0, progress=False)).fit(graphs, y).predict(graphs)
+    for kind in (np.float32, np.float64):
+        clouds = [x.astype(kind) for _, x in graphs]
+        pairwise_distances(clouds)
+        rpw_distance(clouds[0], clouds[1])
+
+
+def _helper() -> subprocess.Popen:
+    """Another process that compiles half of the loops meanwhile: numba compiles one at a time."""
+    package = __name__.partition(".")[0]
+    above = str(Path(sys.modules[package].__file__ or "").parent.parent)
+    paths = os.pathsep.join(filter(None, (above, os.environ.get("PYTHONPATH"))))
+    command = f"import warnings; warnings.simplefilter('ignore'); from {__name__} import warm_up_sgml; warm_up_sgml()"
+    return subprocess.Popen(
+        [sys.executable, "-c", command],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _graphs() -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+    """A few, of two classes."""
+    rng = np.random.default_rng(0)
+    return [_graph(rng, n) for n in range(4, 16)], np.arange(12) % 2
 
 
 def _graph(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ class Projection:
         return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
 
     def pull(self, gradient: np.ndarray) -> np.ndarray:
-        """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given, or several [r, C].
+        """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given, or of several.
 
         In the precision of the directions: they are not copied.
         """

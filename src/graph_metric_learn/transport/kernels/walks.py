@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._core.compiled import FAST_MATH, njit, parallel, prange
+from ..._core.compiled import FAST_MATH, njit, parallel, prange, share_of, shared
 from .sorting import sort_cloud
 
 
@@ -108,18 +108,18 @@ def _square(values, ends, s, e, values2, ends2, s2, e2, uniform):
     return total / len(values)
 
 
-@parallel
-def walk_pairs(values, ends, starts, first, values2, ends2, starts2, second, uniform, out):
+@shared
+def walk_pairs(part, parts, values, ends, starts, first, values2, ends2, starts2, second, uniform, out):
     """Squared distances of the pairs (first[q], second[q]), into out [P]; starts [G + 1]."""
-    for q in prange(len(first)):
+    for q in share_of(len(first), part, parts):
         i, j = first[q], second[q]
         out[q] = _square(
             values, ends, starts[i], starts[i + 1], values2, ends2, starts2[j], starts2[j + 1], uniform
         )  # fmt: skip
 
 
-@parallel
-def walk_block(values, ends, starts, values2, ends2, starts2, rows, same, uniform, out):
+@shared
+def walk_block(part, parts, values, ends, starts, values2, ends2, starts2, rows, same, uniform, out):
     """Squared distances of the listed rows to all curves of the other side, into out [G, G2]; starts [G + 1].
 
     same: both sides are one; only i < j is walked, and written to both places.
@@ -128,12 +128,12 @@ def walk_block(values, ends, starts, values2, ends2, starts2, rows, same, unifor
     count = len(starts2) - 1
     if len(rows) == 1 and not same:
         i = rows[0]
-        for j in prange(count):
+        for j in share_of(count, part, parts):
             out[i, j] = _square(
                 values, ends, starts[i], starts[i + 1], values2, ends2, starts2[j], starts2[j + 1], uniform
             )
         return
-    for q in prange(len(rows)):
+    for q in share_of(len(rows), part, parts):
         i = rows[q // 2] if q % 2 == 0 else rows[last - q // 2]  # long and short rows in turn: threads end together
         for j in range(i + 1 if same else 0, count):
             out[i, j] = _square(
