@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..index import GraphIndex
 from ..metrics.automatic import GraphMetric
 from ..metrics.sgml import SGML
 from ..neighbors import GraphClassifier, GraphKNNClassifier
@@ -49,12 +50,20 @@ def warm_up_sgml() -> None:
         model = GraphKNNClassifier(metric, n_neighbors=1).fit(graphs, y)
         model.predict(graphs)
         model.metric_.transform(graphs)
+    model.metric_.pairwise_distances(graphs * 40)  # enough for threads
 
 
 def _warm_up_rest() -> None:
     """The loops of `GraphMetric`, and of distances between clouds."""
     graphs, y = _graphs()
-    GraphClassifier(GraphMetric(random_state=0, progress=False)).fit(graphs, y).predict(graphs)
+    model = GraphClassifier(GraphMetric(random_state=0, progress=False)).fit(graphs, y)
+    model.predict(graphs)
+    model.metric_.pairwise_distances(graphs * 40)
+    along_axes = GraphMetric(features=["attributes@0"], embedding="axes", learn=False, random_state=0, progress=False)
+    along_axes.fit(graphs, y).explain(graphs[0], graphs[1])
+    index = GraphIndex(model.metric_).add(graphs)
+    index.search(graphs[:1], 1)
+    index.search(graphs * 40, 1)
     for kind in (np.float32, np.float64):
         clouds = [x.astype(kind) for _, x in graphs]
         pairwise_distances(clouds)

@@ -70,7 +70,7 @@ def run_demo(
     train, test = split_digits(max_graphs, seed)
     say(f"{len(train.y) + len(test.y)} handwritten digits as graphs: nodes are pixels with ink and carry their")
     say(f"intensity, row and column; {len(train.y)} graphs to learn from, {len(test.y)} to test on")
-    say("compiling (some 20 s, on the first run only) ...")
+    say("compiling, where that was not done before (some 15 s) ...")
     GraphMetric(random_state=seed).fit(train.graphs[:64], train.y[:64])  # compiled now, so that learning is timed alone
     before = evaluate(GraphMetric(**UNLEARNED, random_state=seed), train, test)
     say(f"{N_NEIGHBORS}-NN accuracy before learning: {percent(before.accuracy, 1)}")
