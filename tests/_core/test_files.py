@@ -17,6 +17,29 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
 
 
+@pytest.mark.skipif(fcntl is None, reason="no locks here")
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    """But not what another process writes to, what is new, or what has another name."""
+    code = (
+        "import os, signal, sys; from graph_metric_learn._core.files import new_file\n"
+        "with new_file(sys.argv[1]) as name:\n"
+        "    name.write_bytes(b'half'); os.utime(name, (0, 0)); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    path = tmp_path / "page[1].html"
+    assert subprocess.run([sys.executable, "-c", code, path], check=False).returncode < 0
+    others = [tmp_path / ".other.html.abcdefgh", tmp_path / ".page[1].html.kept", tmp_path / ".page[1].html.newnewne"]
+    for other in others:
+        other.write_text("")
+        os.utime(other, (0, 0))
+    os.utime(others[2])
+    assert len(list(tmp_path.iterdir())) == 4
+    with new_file(path) as under_way:
+        os.utime(under_way, (0, 0))
+        write_atomic(path, "whole")
+        assert sorted(tmp_path.iterdir()) == sorted([*others, path, under_way])
+    assert sorted(tmp_path.iterdir()) == sorted([*others, path])
+
+
 def test_overwriting_must_be_asked_for(tmp_path):
     path = write_atomic(tmp_path / "a.txt", b"old")
     with pytest.raises(ValueError, match=r"a\.txt exists already"):

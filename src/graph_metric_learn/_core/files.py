@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -15,17 +17,21 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
+_FRESH = 60.0  # seconds in which a file that is being made may not have its lock yet
+
 
 @contextmanager
 def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A name beside `path` to write to: it becomes `path` when the block ends well, and is removed otherwise."""
+    """A name beside `path` to write to: it becomes `path` when the block ends well, and is removed otherwise.
+
+    What a process that was killed left behind is removed by the next that writes the same file.
+    """
     path = Path(path)
     if path.exists() and not overwrite:
         raise ValueError(f"{path.name} exists already: choose another name or ask to overwrite it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with clear_disk_errors(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
+    _remove_leftovers(path)
+    with clear_disk_errors(path), _temporary(path) as name:
         try:
             yield Path(name)
             os.chmod(name, 0o666 & ~current_umask())
@@ -35,6 +41,38 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
             Path(name).unlink(missing_ok=True)
             raise
         sync(path.parent)
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[str]:
+    """A new hidden file beside `path`, locked as long as the block runs: whoever writes it is alive."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if fcntl is None:  # Windows does not rename open files
+        os.close(handle)
+        yield name
+        return
+    try:
+        with suppress(OSError):  # no locks on this file system
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield name
+    finally:
+        os.close(handle)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Removes hidden files of this name that nobody writes to."""
+    if fcntl is None:
+        return
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[a-z0-9_]' * 8}"):
+        with suppress(OSError):  # another process may have been faster
+            if left.is_symlink() or not left.is_file() or time.time() - left.stat().st_mtime < _FRESH:
+                continue
+            handle = os.open(left, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
+            finally:
+                os.close(handle)
 
 
 def write_atomic(path: str | Path, data: bytes | str, *, overwrite: bool = False) -> Path:

@@ -6,6 +6,7 @@ replaced by replacing that one file, so there is a whole model at the path at an
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -137,15 +138,11 @@ def _plain(value: Any) -> Any:
 
 def _remove_leftovers(path: Path) -> None:
     """Removes folders beside the path that a save which was killed has left there."""
-    for left in path.parent.glob(f".{_escaped(path.name)}.*"):
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
         if left.is_dir() and {one.name for one in left.iterdir()} <= {TENSORS, CONFIG}:
             with locked(left) as alone:
                 if alone:
                     shutil.rmtree(left, ignore_errors=True)
-
-
-def _escaped(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _remove_unused(path: Path) -> None:
