@@ -7,7 +7,7 @@ import shutil
 import networkx as nx
 import pytest
 
-from graph_metric_learn.cli import main
+from graph_metric_learn.cli import main, serve
 from graph_metric_learn.cli.parser import command_parser
 from markdown_pages import DOCS, ROOT, inline_commands, run_python, shell_lines
 
@@ -85,6 +85,8 @@ def test_calls_of_a_page_run_one_after_the_other(page, files, tmp_path, monkeypa
     served = []
     uvicorn = pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
     monkeypatch.setattr(uvicorn, "run", lambda app, **options: served.append(options))
+    bound = serve._bound
+    monkeypatch.setattr(serve, "_bound", lambda host, _: bound(host, 0))  # whatever listens at the port they name
     ran = [
         (command, arguments(command)) for where, command, comment in CALLS if where == page and is_run(command, comment)
     ]

@@ -1,4 +1,7 @@
 import gc
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -106,3 +109,37 @@ def test_a_process_of_its_own_looks_for_garbage_seldom(monkeypatch, capsys):
         gc.set_threshold(*before)
         gc.unfreeze()
     assert "no/such/model" in capsys.readouterr().err
+
+
+def test_advice_is_given_as_options(molecules, tmp_path, capsys):
+    assert main(["predict", str(tmp_path / "none"), str(molecules / "bad.csv")]) == 2
+    capsys.readouterr()
+    assert main(["fit", str(molecules / "bad.csv"), "--target", "smiles", "--out", str(tmp_path / "m")]) == 2
+    said = capsys.readouterr().err
+    assert "(--on-error skip leaves such rows out)" in said
+    assert "on_error=" not in said
+
+
+def test_commands_that_do_not_read_standard_input_say_so(model, tmp_path, capsys):
+    assert main(["distances", str(model), "-", "--out", str(tmp_path / "d.csv")]) == 2
+    assert "`distances` does not read standard input" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of another kind")
+def test_a_closed_pipe_ends_quietly_and_loses_no_model(folder, tmp_path):
+    """As with `| head -1`."""
+    out = tmp_path / "m"
+    command = [sys.executable, "-m", "graph_metric_learn", "fit", str(folder), "--labels", str(folder / "classes.csv")]
+    command += ["--out", str(out), "--no-estimate"]
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        ran = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (out / "model.json").is_file()
+    command = [sys.executable, "-m", "graph_metric_learn", "info", str(out)]
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        ran = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.stderr == ""

@@ -138,3 +138,20 @@ def test_evaluation_shuffles_a_sorted_folder(folder, tmp_path, monkeypatch):
     labels = ["--labels", str(folder / "classes.csv"), "--metric", "sgml", "--epochs", "1", "--seed", "3"]
     assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
     assert (used[0].n_splits, used[0].shuffle, used[0].random_state) == (5, True, 3)
+
+
+def test_which_predictor_was_chosen_is_said(folder, tmp_path, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert fit_quickly(folder, tmp_path / "m", *labels, "--model", "auto") == 0
+    head = gml.load(tmp_path / "m").chosen_["head"]
+    assert re.search(
+        rf"predicts by .*\({head}\), the best of its predictors on graphs held out", capsys.readouterr().out
+    )
+
+
+def test_what_is_no_model_folder_is_refused_before_learning(folder, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert main(["fit", str(folder), *labels, "--out", str(folder), "--overwrite", "--no-estimate"]) == 2
+    said = capsys.readouterr()
+    assert "is not a model folder" in said.err
+    assert said.out == ""

@@ -1,4 +1,8 @@
 import asyncio
+import re
+import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -28,7 +32,7 @@ def test_a_model_and_a_source_are_served(model, folder, monkeypatch):
     monkeypatch.delenv("GRAPH_METRIC_LEARN_TOKEN", raising=False)
     labels = str(folder / "classes.csv")
     get, notes = client_of([str(model), "--source", str(folder), "--labels", labels, "--allow-host", "Graphs.lan"])
-    assert notes == [f"serving {model} at http://127.0.0.1:8000/"]
+    assert notes == []
     assert "ring10" in get("/").text
     assert get("/health", host="graphs.lan:8000").status_code == 200
     assert get("/health", host="other.lan").status_code == 421
@@ -37,19 +41,71 @@ def test_a_model_and_a_source_are_served(model, folder, monkeypatch):
 def test_other_computers_are_warned_of_and_a_token_is_taken(model, monkeypatch):
     monkeypatch.delenv("GRAPH_METRIC_LEARN_TOKEN", raising=False)
     _, notes = client_of([str(model), "--host", "0.0.0.0"])
-    assert "anyone who reaches this address" in notes[1]
+    assert "anyone who reaches this address" in notes[0]
     monkeypatch.setenv("GRAPH_METRIC_LEARN_TOKEN", "secret")
     get, notes = client_of([str(model), "--host", "0.0.0.0"])
-    assert len(notes) == 1
+    assert notes == []
     assert get("/").status_code == 401
 
 
 def test_it_listens_where_it_is_told(model, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr("uvicorn.run", lambda app, **options: asked.append(options))
-    assert main(["serve", str(model), "--port", "8123"]) == 0
-    assert (asked[0]["host"], asked[0]["port"]) == ("127.0.0.1", 8123)
-    assert "http://127.0.0.1:8123/" in capsys.readouterr().out
+
+    def connect(app, **options):
+        asked.append(capsys.readouterr().out)
+        port = int(re.search(r":(\d+)/$", asked[-1], re.MULTILINE)[1])
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+
+    monkeypatch.setattr("uvicorn.run", connect)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for where in (["--port", str(port)], ["--port", "0"], ["--port", "0", "--host", "localhost"]):
+        assert main(["serve", str(model), *where]) == 0
+    assert asked[0] == f"serving {model} at http://127.0.0.1:{port}/\n"
+    assert re.fullmatch(rf"serving {model} at http://localhost:[1-9]\d*/\n", asked[2])
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        (["--port", "99999"], "--port must be from 0 to 65535, got 99999"),
+        (["--port", "-1"], "--port must be from 0 to 65535, got -1"),
+        (["--host", "nobody.invalid"], "cannot listen at nobody.invalid:8000: "),
+        (["--host", "a..b"], "cannot listen at a..b:8000: "),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_one_line(model, where, why, capsys):
+    assert main(["serve", str(model), *where]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"graph-metric-learn serve: {why}")
+    assert said.err.count("\n") == 1
+
+
+def test_a_port_that_is_used_is_refused_before_and_after_the_model_is_read(model, capsys, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        port = used.getsockname()[1]
+        assert main(["serve", str(model), "--port", str(port)]) == 2
+    expected = f"graph-metric-learn serve: cannot listen at 127.0.0.1:{port}: Address already in use\n"
+    assert capsys.readouterr() == ("", expected)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port))
+        monkeypatch.setattr(serve, "application", lambda options: (other.listen(), []))
+        assert main(["serve", str(model), "--port", str(port)]) == 2
+    assert capsys.readouterr() == ("", expected)
+
+
+def test_a_server_of_its_own_answers_at_the_port_it_names(model):
+    command = [sys.executable, "-m", "graph_metric_learn", "serve", str(model), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            address = running.stdout.readline().split()[-1]
+            found = httpx.get(f"{address}health", timeout=60)
+            assert (found.status_code, found.json()["status"]) == (200, "ok")
+        finally:
+            running.terminate()
 
 
 def test_an_index_is_served_and_another_models_is_refused(model, chemist, folder, tmp_path, capsys, monkeypatch):

@@ -109,3 +109,12 @@ def test_bad_lines(lines, words):
     pytest.importorskip("rdkit")
     with pytest.raises(ValueError, match=words):
         list(source_chunks("-", lines=lines))
+
+
+def test_graphs_on_standard_input_have_the_names_that_networkx_writes():
+    graph = nx.path_graph(3)
+    graph.name = "my net"
+    lines = [json.dumps(nx.node_link_data(graph, edges="edges")), json.dumps(nx.node_link_data(nx.path_graph(2)))]
+    lines += [json.dumps({**nx.node_link_data(graph, edges="edges"), "name": "other"})]
+    (chunk,) = source_chunks("-", lines=lines)
+    assert chunk.names == ["my net", "2", "other"]

@@ -42,6 +42,7 @@ def test_all_kinds_of_files(folder):
     assert [as_graphs([graph]).names[0] for graph in graphs] == names
 
 
+@pytest.mark.filterwarnings("ignore:.*lacks them")
 def test_classes_from_csv_in_its_order(folder):
     (folder / "y.csv").write_text("graph,label\ntwo.pt,active\none,inactive\n")
     names, graphs, y = load_folder(folder, folder / "y.csv")
@@ -237,6 +238,7 @@ def test_bad_node_link_files(tmp_path, text, words):
         ({"drop": "label"}, "two{} has no edge attribute 'label', one{} has"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*lacks them")
 def test_columns_are_matched_by_name(tmp_path, suffix, change, words):
     for name in ("one", "two"):
         graph = bonds()
@@ -357,6 +359,7 @@ def test_a_tensor_that_claims_more_than_the_file_holds(tmp_path):
         load_folder(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.*lacks them")
 def test_broken_files_can_be_left_out(tmp_path):
     nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
     (tmp_path / "b.graphml").write_text("<graphml>")
@@ -381,3 +384,29 @@ def test_what_json_says_of_the_graph_itself_is_an_object(tmp_path):
     (tmp_path / "a.json").write_text('{"nodes": [{"id": 0}], "edges": [], "graph": []}')
     with pytest.raises(ValueError, match=r'cannot read a.json: "graph" must be an object, got \[\]'):
         load_folder(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["weight", "x"])
+def test_numbers_of_hundreds_of_digits_are_refused_and_can_be_left_out(tmp_path, where):
+    graphs = [{"nodes": [{"id": 0, "x": 1}, {"id": 1, "x": 2}], "edges": [{"source": 0, "target": 1, "weight": 2}]}] * 2
+    bad = json.loads(json.dumps(graphs[0]))
+    (bad["edges"][0] if where == "weight" else bad["nodes"][1])[where] = 10**400
+    for name, graph in zip("abc", [*graphs, bad], strict=True):
+        (tmp_path / f"{name}.json").write_text(json.dumps(graph))
+    with pytest.raises(ValueError, match=f"c.json: .* attribute '{where}' is a number of hundreds of digits"):
+        load_folder(tmp_path)
+    with pytest.warns(UserWarning, match="1 of 3 files left out"):
+        assert load_folder(tmp_path, on_error="skip")[0] == ["a", "b"]
+
+
+def test_a_csv_with_more_values_than_columns_names_the_line(folder):
+    """As a decimal comma makes it: the number was cut at it."""
+    (folder / "classes.csv").write_text("graph,label\none,1\ntwo,1,5\n")
+    with pytest.raises(ValueError, match="line 3 has more values than the header has columns"):
+        load_folder(folder, folder / "classes.csv")
+
+
+def test_files_that_the_csv_does_not_name_are_counted(folder):
+    (folder / "classes.csv").write_text("graph,label\none,1\ntwo,2\n")
+    with pytest.warns(UserWarning, match="2 of 4 files left out, 'four' first: .*classes.csv lacks them"):
+        assert load_folder(folder, folder / "classes.csv")[0] == ["one", "two"]

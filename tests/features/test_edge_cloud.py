@@ -99,3 +99,10 @@ def test_blocks_of_edges_are_scaled_over_edges_and_the_missing_one_is_their_mean
     again = NodeBlocks.from_state(*fitted.state())
     for one, two in zip(fitted.transform(graphs), again.transform(graphs), strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_graphs_of_which_none_has_an_edge():
+    lonely = as_graphs([nx.empty_graph(1), nx.empty_graph(2)])
+    rows, sizes = edge_rows(lonely)
+    assert sizes.tolist() == [1, 1]
+    assert [ends.tolist() for ends in cloud_edges(lonely, rows)] == [[[-1], [-1]]] * 2

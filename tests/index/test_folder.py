@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crashes import Steps, in_child
-from graph_metric_learn.index.folder import IndexFolder, State, create
+from graph_metric_learn.index.folder import IndexFolder, State, create, new_folder
 from graph_metric_learn.index.manifest import FILE
 from graph_metric_learn.index.store import Store
 from toy_metrics import FirstColumn, points
@@ -277,6 +277,110 @@ def test_replacing_is_one_step(path):
             break
     assert status == 0
     assert contents(Store.open(path)) == contents(store)
+
+
+def grown(path):
+    """Makes an index in several changes."""
+    create(path, State(), METRIC)
+    with_store(path, lambda s: s.add(vectors_for(5, 4), list("abcd")))
+    with_store(path, lambda s: s.remove(["b"]))
+    with_store(path, lambda s: s.add(vectors_for(6, 2)))
+
+
+def interrupted(path, work, **options):
+    """Ctrl-C after `work` in a new folder."""
+    with new_folder(path, **options) as new:
+        work(new)
+        raise KeyboardInterrupt
+
+
+def test_a_new_folder_appears_when_it_is_done(tmp_path):
+    path = tmp_path / "some" / "index"
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(path, grown)
+    assert list(tmp_path.iterdir()) == []
+    with new_folder(path) as new:
+        grown(new)
+        assert not path.exists()
+    assert set(contents(Store.open(path))) == {*"acd", 0, 1}
+    assert list(path.parent.iterdir()) == [path]
+    with pytest.raises(ValueError, match="exists already"), new_folder(path):
+        pass
+
+
+def test_a_new_folder_replaces_an_index_when_it_is_done(path, tmp_path):
+    before, files = contents(Store.open(path)), {p.name for p in path.iterdir()}
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="is not an index"), new_folder(tmp_path / "other", overwrite=True):
+        pass
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(path, grown, overwrite=True)
+    assert contents(Store.open(path)) == before
+    assert {p.name for p in path.iterdir()} == files
+    reader = Store.open(path)
+    with new_folder(path, overwrite=True) as new:
+        grown(new)
+        wanted = contents(Store.open(new))
+        assert contents(Store.open(path)) == before
+        with pytest.raises(ValueError, match="is being changed by another writer"):
+            Store.open(path).add(vectors_for(0, 1))
+    assert contents(reader) == before  # of files that are gone, but mapped
+    with pytest.raises(ValueError, match="was replaced by another index"):
+        reader.refresh()
+    store = Store.open(path)
+    store.folder.verify()
+    assert contents(store) == wanted
+    assert {p.name for p in path.iterdir()} == store.folder.manifest.files | {FILE, "writer.lock"}
+    store.add(vectors_for(0, 1), ["nobody holds the lock"])
+    store.close()
+    assert {p.name for p in tmp_path.iterdir()} == {"index", "other"}
+
+
+@pytest.mark.parametrize("fail", [False, True])
+def test_replacing_by_a_new_folder_is_one_step(path, fail):
+    before, stop = contents(Store.open(path)), 0
+    while True:
+        stop += 1
+
+        def work(stop=stop):
+            with pytest.MonkeyPatch.context() as patch, new_folder(path, overwrite=True) as new:
+                grown(new)
+                Steps(patch, stop, fail=fail)
+
+        status = in_child(work)
+        found = contents(Store.open(path))
+        assert found == before or set(found) == {*"acd", 0, 1}
+        Store.open(path).folder.verify()
+        if status == 0 or stop > 60:
+            break
+    assert status == 0
+    assert stop > 3
+
+
+def test_what_a_killed_process_has_left_is_removed(tmp_path):
+    path = tmp_path / "index"
+
+    def work():
+        with new_folder(path) as new:
+            grown(new)
+            os._exit(9)
+
+    assert in_child(work) == 9
+    (left,) = tmp_path.iterdir()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(path, grown)
+    assert list(tmp_path.iterdir()) == [left]  # its writer may be about to lock it
+    for one in (left, tmp_path / "index.new.00000000"):
+        one.mkdir(exist_ok=True)
+        os.utime(one, (0, 0))
+    with new_folder(path) as new:
+        os.utime(new.parent, (0, 0))
+        with new_folder(path) as second:  # the first is at work
+            grown(second)
+        assert new.parent.exists()
+        subprocess.run(["rm", "-r", path], check=True)
+        grown(new)
+    assert {p.name for p in tmp_path.iterdir()} == {"index", "index.new.00000000"}
 
 
 def test_ids_that_files_cannot_hold(tmp_path):

@@ -145,3 +145,8 @@ def test_numbers_that_cannot_be_squared_are_refused():
     graphs = as_graphs([(np.eye(2), None)] * 3)
     with pytest.raises(ValueError, match=r"targets beyond 1e.100"):
         check_numbers(graphs, [1.0, 2.0, 1e200])
+
+
+def test_a_number_of_hundreds_of_digits_is_refused():
+    with pytest.raises(ValueError, match="the target of graph 1 is a number of hundreds of digits"):
+        check_numbers(PATHS, [1, 10**400, 3])

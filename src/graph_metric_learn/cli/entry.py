@@ -8,7 +8,15 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from .outputs import drop_output
 from .parser import command_parser
+
+# What messages of the library call what is an option here.
+_OPTIONS = {
+    "on_error='skip'": "--on-error skip",
+    'task="numbers"': "--task numbers",
+    'task="classes"': "--task classes",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
                 stack.enter_context(workers(options.scheduler))
             return options.run(options) or 0
+    except BrokenPipeError:  # who reads the output has seen enough
+        drop_output()
+        return 128 + 13  # as a process that the signal ends
     except (ValueError, ImportError, OSError) as error:
         _say(options.command, _sentence(error))
         return 2
@@ -56,7 +67,10 @@ def _say(command: str, text: str) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What went wrong; an `OSError` of ours without the system's number before it."""
+    """What went wrong; an `OSError` of ours without the system's number before it, advice as options of a command."""
     if isinstance(error, OSError) and error.filename is None and error.strerror:
         return error.strerror
-    return str(error)
+    text = str(error)
+    for advice, option in _OPTIONS.items():
+        text = text.replace(advice, option)
+    return text

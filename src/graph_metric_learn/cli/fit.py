@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .cluster import scheduler_option
-from .outputs import check_new, overwrite_option
+from .outputs import check_new, overwrite_option, say
 from .sources import SOURCE, read_source, source_options
 
 # Options of `fit --metric sgml`, with the defaults of SGML in brackets.
@@ -30,6 +30,12 @@ SGML_PARAMETERS = {"components": "n_components", "epochs": "n_epochs"}  # where 
 _HEAD_SETTINGS = [
     ("neighbors", "n_neighbors", "knn"), ("votes", "weights", "knn"), ("gamma", "gamma", "svc"), ("C", "C", "svc"),
 ]  # fmt: skip
+
+_HEADS = {
+    "knn": "nearest neighbours (knn)",
+    "ridge": "ridge regression (ridge)",
+    "svc": "a support vector machine (svc)",
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -82,21 +88,26 @@ def _auto_or(kind: type) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
+    from ..persistence.models import check_free
+
     check_new(options.out, options.overwrite)
+    check_free(options.out, overwrite=options.overwrite)
     names, graphs, y = read_source(options, options.source, labels=options.labels)
     task = _task(options, y)
     metric = _metric(options, graphs, task)
     model = metric if options.model == "metric" else _predictor(options, metric, task)
-    print(f"{len(names)} graphs, {len(set(y.tolist()))} classes" if task == "classes" else f"{len(names)} graphs")
+    say(f"{len(names)} graphs, {len(set(y.tolist()))} classes" if task == "classes" else f"{len(names)} graphs")
     if options.evaluate:
         if task == "none":
             raise ValueError("--evaluate needs classes or numbers")
         _cross_validate(options, _predictor(options, metric, task) if model is metric else model, graphs, y, task)
     model.fit(graphs, y)
     fitted = model if options.model == "metric" else model.metric_
-    print(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
+    say(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
+    if options.model == "auto":
+        say(f"predicts by {_HEADS[model.chosen_['head']]}, the best of its predictors on graphs held out")
     model.save(options.out, overwrite=options.overwrite)
-    print(f"written: {options.out}")
+    say(f"written: {options.out}")
 
 
 def _task(options: argparse.Namespace, y: Any) -> str:
@@ -142,9 +153,9 @@ def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any
     plain = {"metric__estimate": False} if options.metric == "auto" else {}
     scores = cross_val_score(clone(model).set_params(**plain), graphs, y, cv=folds)
     if task == "numbers":
-        print(f"R² in 5-fold cross-validation: {scores.mean():.3f} ± {scores.std():.3f}")
+        say(f"R² in 5-fold cross-validation: {scores.mean():.3f} ± {scores.std():.3f}")
     else:
-        print(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
+        say(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
 
 
 def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,19 @@ def text_output(path: Path | None, overwrite: bool) -> Iterator[TextIO]:
 
     with new_file(path, overwrite=overwrite) as name, name.open("w", encoding="utf-8", newline="") as file:
         yield file
+
+
+def say(line: str) -> None:
+    """Prints a line; who reads may have gone, as after `| head -1`, but the work goes on."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Nothing reads the output any more: without this, Python complains at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_new(path: Path, overwrite: bool) -> None:

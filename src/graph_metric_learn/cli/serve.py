@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
 from .sources import SOURCE, read_source, source_options
 
 _TOKEN = "GRAPH_METRIC_LEARN_TOKEN"
+_LARGEST_PORT = 65535
+_BACKLOG = 2048  # connections that wait to be accepted, as uvicorn has it
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +21,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", help=f"graphs for the explorer page, at most 5000 (the index): {SOURCE}")
     parser.add_argument("--labels", type=Path, help="CSV with the classes of a folder of graph files: graph,label")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s: this computer alone)")
-    parser.add_argument("--port", type=int, default=8000, help="(%(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="(%(default)s); 0 takes a free one")
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME",
         help="name that requests may call this server by, beside localhost; may be given several times",
@@ -34,14 +37,52 @@ def run(options: argparse.Namespace) -> None:
         import uvicorn
     except ImportError:
         raise ValueError("serving needs FastAPI and uvicorn: pip install graph-metric-learn[serve]") from None
-    app, notes = application(options)
-    for note in notes:
-        print(note, flush=True)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning", timeout_keep_alive=5)
+    if not 0 <= options.port <= _LARGEST_PORT:
+        raise ValueError(f"--port must be from 0 to {_LARGEST_PORT}, got {options.port}")
+    with _bound(options.host, options.port) as listener:
+        app, notes = application(options)
+        _listen(listener, options.host)
+        port = listener.getsockname()[1]
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        for note in (f"serving {options.model} at http://{host}:{port}/", *notes):
+            print(note, flush=True)
+        uvicorn.run(app, fd=listener.fileno(), log_level="warning", timeout_keep_alive=5)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at this address, which does not listen yet: a port that is used is found before anything is loaded.
+
+    Of several addresses of a name, the first of IPv4.
+    """
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise _no_address(host, port, error) from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was left a moment ago
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # also of connections: answers go at once
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise _no_address(host, port, error) from None
+    return listener
+
+
+def _listen(listener: socket.socket, host: str) -> None:
+    try:
+        listener.listen(_BACKLOG)
+    except OSError as error:  # another one has been bound to the same port, and was first to listen
+        raise _no_address(host, listener.getsockname()[1], error) from None
+
+
+def _no_address(host: str, port: int, error: Exception) -> ValueError:
+    return ValueError(f"cannot listen at {host}:{port}: {getattr(error, 'strerror', None) or error}")
 
 
 def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
-    """What is to be served, and what to say about it."""
+    """What is to be served, and what to warn of."""
     from ..neighbors import load
     from ..report.serve.app import LOCAL, make_app
     from ..report.serve.requests import Limits
@@ -60,7 +101,7 @@ def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     token = os.environ.get(_TOKEN) or None
     hosts = [*LOCAL, options.host.lower(), *(name.lower() for name in options.allow_host)]
     limits = Limits(seconds=options.timeout, graphs=options.max_graphs)
-    notes = [f"serving {options.model} at http://{options.host}:{options.port}/"]
+    notes = []
     if options.host not in LOCAL and token is None:
         notes.append(f"anyone who reaches this address can ask: set {_TOKEN} to ask for a token")
     return make_app(service, hosts=hosts, token=token, limits=limits), notes

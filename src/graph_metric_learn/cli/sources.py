@@ -51,6 +51,8 @@ def read_source(options: argparse.Namespace, source: str, labels: Path | None = 
     """Names, graphs and classes of what was named."""
     from ..datasets.sources import Columns, load_source
 
+    if source == "-":
+        raise ValueError(f"`{options.command}` does not read standard input: give the name of a file or folder")
     return load_source(source, root=options.root, labels=labels, columns=_columns(options, Columns))
 
 

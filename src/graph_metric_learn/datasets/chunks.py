@@ -109,7 +109,7 @@ def _of_lines(lines: Iterable[str], columns: Columns, size: int) -> Iterator[Chu
         is_json = [line.startswith("{") for _, line in some]
         if all(is_json):
             found = [_parsed(line, number) for number, line in some]
-            names = [str(one.get("name", number)) for one, (number, _) in zip(found, some, strict=True)]
+            names = [_name(one, number) for one, (number, _) in zip(found, some, strict=True)]
             return Chunk(names, graphs_from_node_link(found, names), None)
         if any(is_json):
             number = some[is_json.index(not is_json[0])][0]
@@ -131,6 +131,13 @@ def _parsed(line: str, number: int) -> dict[str, Any]:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"line {number} is not JSON: {error}") from None
+
+
+def _name(found: dict[str, Any], number: int) -> str:
+    """What a graph in node-link format is called, at the top or as NetworkX writes it; else the number of its line."""
+    attributes = found.get("graph")
+    own = attributes.get("name") if isinstance(attributes, dict) else None
+    return str(found.get("name") or own or number)
 
 
 def _on_error(columns: Columns) -> str:

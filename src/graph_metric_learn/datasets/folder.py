@@ -22,6 +22,7 @@ SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 _VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
 _WEIGHT = "weight"
 _MOST_LISTED = 5  # files in a warning
+_LARGEST_BITS = 1000  # of whole numbers in files: what float64 can hold
 
 
 def load_folder(
@@ -73,6 +74,12 @@ def load_folder(
     missing = [name for name in classes if name not in files]
     if missing:
         raise ValueError(f"{labels} names {missing[0]!r}, but {folder} holds no such graph file")
+    if len(classes) < len(files):
+        unlisted = next(name for name in files if name not in classes)
+        warnings.warn(
+            f"{len(files) - len(classes)} of {len(files)} files left out, {unlisted!r} first: {labels} lacks them",
+            stacklevel=2,
+        )
     graphs = read_files({name: files[name] for name in classes}, skip=on_error == "skip")
     return list(graphs), list(graphs.values()), np.array([classes[name] for name in graphs])
 
@@ -97,15 +104,18 @@ def _read_labels(path: Path) -> dict[str, str]:
     """Class by graph name, in the order of the file."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
+            reader = csv.DictReader(file)
+            rows = [(reader.line_num, row) for row in reader]
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     except (OSError, csv.Error) as error:
         raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if not rows or not {"graph", "label"} <= set(rows[0]):
+    if not rows or not {"graph", "label"} <= set(rows[0][1]):
         raise ValueError(f"{path} needs a header with the columns graph,label and at least one row")
     classes: dict[str, str] = {}
-    for number, row in enumerate(rows, start=2):
+    for number, row in rows:
+        if None in row:
+            raise ValueError(f"{path}, line {number} has more values than the header has columns")
         name, label = (row["graph"] or "").strip(), (row["label"] or "").strip()
         stem = Path(name).stem if Path(name).suffix.lower() in SUFFIXES else name
         if not name or not label:
@@ -188,7 +198,7 @@ def _read(path: Path) -> Any:
             import networkx as nx
 
             check_xml(path)
-            return nx.read_graphml(path)
+            return _with_numbers_of_use(nx.read_graphml(path))
         if path.suffix.lower() == ".json":
             return _read_node_link(path)
         if path.suffix.lower() == ".safetensors":
@@ -219,6 +229,17 @@ def _from_node_link(found: Any) -> Any:
     graph = nx.node_link_graph(found, edges=links[0])
     if len(graph) != len(found["nodes"]):
         raise ValueError("edges name nodes that are not listed, or a node is listed twice")
+    return _with_numbers_of_use(graph)
+
+
+def _with_numbers_of_use(graph: Any) -> Any:
+    """The same graph; a ValueError where a whole number of a node or edge is too large for any arithmetic."""
+    for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
+        for *_, attributes in items:
+            for name, value in attributes.items():
+                for one in value if isinstance(value, list) else [value]:
+                    if isinstance(one, int) and one.bit_length() > _LARGEST_BITS:
+                        raise ValueError(f"{what} attribute {name!r} is a number of hundreds of digits")
     return graph
 
 

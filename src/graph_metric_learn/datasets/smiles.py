@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from .preview import dataset_html
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
+_NAME = re.compile(r"0\d+|\d{19,}")  # more than a number: zeros before it, or more digits than are kept
+_FRACTION = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,13 +127,16 @@ def molecules_of(
     places = [f"line {line}" for line in table.lines]
     given = None if target is None else table.column(target)
     problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
+    problems |= table.problems
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
     graphs = read_molecules(
         texts, places, names=names, on_error=on_error, problems=problems, source=table.path.name, plain=plain,
         stacklevel=stacklevel,
     )  # fmt: skip
-    y = None if given is None else _typed([given[i] for i in graphs.rows])
-    if y is not None:
+    y = None
+    if given is not None:
+        y = _typed([given[i] for i in graphs.rows])
+        _warn_mixed(y, [places[i] for i in graphs.rows], f"{table.path.name}: {target}", stacklevel)
         _set_targets(graphs, y)
     return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
@@ -167,12 +173,13 @@ def scaffolds(smiles: Iterable[Any]) -> list[str]:
 
 
 class Table(NamedTuple):
-    """Rows of a CSV file: columns by their place, and the line on which each row starts."""
+    """Rows of a CSV file: columns by place, the line on which each row starts, and what is wrong with some of them."""
 
     path: Path
     header: list[str]
     rows: list[list[str]]
     lines: list[int]
+    problems: dict[int, str]
 
     def column(self, name: str) -> list[str]:
         """The values of a column, without white space around them."""
@@ -189,6 +196,7 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
     header: list[str] | None = None
     rows: list[list[str]] = []
     lines: list[int] = []
+    problems: dict[int, str] = {}
     line, found = 1, False
     unpacked, most = 0, max_unpacked()
     try:
@@ -199,7 +207,8 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
                     header = [name.strip() for name in row]
                 elif row and header is not None:  # not an empty line
                     if len(row) != len(header):
-                        raise ValueError(f"{path.name}, line {line} has {len(row)} values for {len(header)} columns")
+                        problems[len(rows)] = f"has {len(row)} values for {len(header)} columns"
+                        row = [*row, *[""] * len(header)][: len(header)]
                     rows.append(row)
                     lines.append(line)
                     found = True
@@ -208,8 +217,8 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
                 if unpacked > most and size is None:
                     refuse_large(unpacked, path.name)
                 if header is not None and len(rows) == size:
-                    yield Table(path, header, rows, lines)
-                    rows, lines = [], []
+                    yield Table(path, header, rows, lines, problems)
+                    rows, lines, problems = [], [], {}
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     except (OSError, EOFError, csv.Error) as error:
@@ -217,11 +226,16 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
     if header is None or not found:
         raise ValueError(f"{path} needs a header with names of columns, and at least one row")
     if rows:
-        yield Table(path, header, rows, lines)
+        yield Table(path, header, rows, lines, problems)
 
 
 def _typed(values: list[str]) -> np.ndarray:
-    """Texts [G] as int64 or float64, where all of them are finite numbers, else as they are."""
+    """Texts [G] as int64 or float64, where all of them are finite numbers, else as they are.
+
+    Names that look like numbers but would not be the same again, such as 007, stay as they are.
+    """
+    if any(_NAME.fullmatch(value) for value in values):
+        return np.array(values)
     if all(_WHOLE.fullmatch(value) for value in values):
         return np.array([int(value) for value in values], dtype=np.int64)
     try:
@@ -229,6 +243,20 @@ def _typed(values: list[str]) -> np.ndarray:
     except ValueError:
         return np.array(values)
     return numbers if np.isfinite(numbers).all() else np.array(values)
+
+
+def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) -> None:
+    """A warning where nearly all of the targets are numbers, but not all: they count as classes then."""
+    if y.dtype.kind != "U":
+        return
+    others = [i for i, value in enumerate(y) if not _FRACTION.fullmatch(value)]
+    if others and len(others) < 0.1 * len(y):
+        first = others[0]
+        warnings.warn(
+            f"{what} is read as classes, since {len(others)} of {len(y)} values are not numbers: the first, on "
+            f"{places[first]}, is {str(y[first])!r}",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _set_targets(graphs: Molecules, y: np.ndarray) -> None:

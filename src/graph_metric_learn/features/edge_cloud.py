@@ -38,7 +38,8 @@ def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
 def cloud_edges(graphs: Graphs, rows: np.ndarray) -> list[np.ndarray]:
     """Ends of the edges in each graph's cloud [2, e], nodes numbered from 0; −1 where a graph has no edge."""
     ends = graphs.edges if graphs.edge_data is None else graphs.edge_data.ends
-    picked = np.where(rows >= 0, ends[:, np.maximum(rows, 0)] if ends.shape[1] else -1, -1)
+    picked = np.full((2, len(rows)), -1)
+    picked[:, rows >= 0] = ends[:, rows[rows >= 0]]
     _, sizes = edge_rows(graphs)
     parts = np.split(picked, offsets(sizes)[1:-1], axis=1)
     return [np.where(part >= 0, part - start, -1) for part, start in zip(parts, graphs.offsets[:-1], strict=True)]

@@ -2,17 +2,21 @@
 
 Files of arrays are written under new names and never changed; `manifest.json` says which of them count. A change writes
 the new files, then a new manifest beside the old one, and puts it in its place: that one step makes the change. Whoever
-is stopped before leaves files that nobody refers to, which the next writer removes.
+is stopped before leaves files that nobody refers to, which the next writer removes. An index that takes many changes to
+make is made in a hidden folder, and gets its name when all of them are done.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
 import tempfile
+import time
 import weakref
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.files import current_umask
+from .._core.files import current_umask, locked
 from .array_file import NAME, map_arrays, verify_arrays, write_all, write_arrays
 from .axes import Axes
 from .manifest import FILE, METRIC, Manifest, check_contents
@@ -29,6 +33,7 @@ from .segment import NO_DEAD, Segment
 _LOCK = "writer.lock"
 _NEW_MANIFEST = ".manifest.new"
 _ATTEMPTS = 50  # to read a manifest whose files a writer has just replaced
+_FRESH = 60.0  # seconds in which a folder that is being made may not have its lock yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +190,17 @@ class IndexFolder:
                 shutil.rmtree(path) if METRIC.fullmatch(name) else os.unlink(path)
         return state
 
+    def take_over(self, other: Path) -> None:
+        """Puts the index of another folder in place of its own, in one step; the files are moved."""
+        old, manifest = Manifest.read(self.path / FILE), Manifest.read(other / FILE)
+        manifest = replace(manifest, generation=max(old.generation, manifest.generation) + 1)
+        try:
+            for name in manifest.files:
+                shutil.move(other / name, self.path / name)
+            self._replace_manifest(manifest, [self.path / name for name in manifest.files])
+        finally:
+            self.clean()  # of the files of the old index, or of the new one if that failed
+
     def _written(self, old: Manifest, before: State, after: State, metric: str) -> tuple[Manifest, State]:
         """Writes all files that are new; the manifest that refers to them, and the state."""
         generation = old.generation + 1
@@ -249,11 +265,8 @@ def _same_dead(before: tuple[Segment, ...], after: tuple[Segment, ...]) -> bool:
 def create(path: str | Path, state: State, metric: Any, *, overwrite: bool = False) -> Path:
     """Writes an index folder in one step; refuses to replace anything but an index, and that unless told to."""
     path = Path(path)
+    _check_replaceable(path, overwrite)
     if path.exists():
-        if not overwrite:
-            raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
-        if not (path / FILE).is_file():
-            raise ValueError(f"{path} exists and is not an index: choose another name")
         folder = IndexFolder(path)
         folder.lock()
         folder.manifest = replace(folder.manifest, generation=Manifest.read(path / FILE).generation)
@@ -274,6 +287,64 @@ def create(path: str | Path, state: State, metric: Any, *, overwrite: bool = Fal
         shutil.rmtree(new, ignore_errors=True)
         raise
     return path
+
+
+@contextlib.contextmanager
+def new_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A hidden name to make an index under, by any number of changes: it becomes `path` when the block ends well.
+
+    Otherwise nothing is left of it. With `overwrite`, an index that is in `path` stays as it is until the block ends,
+    and nobody else changes it meanwhile.
+    """
+    path = Path(path)
+    _check_replaceable(path, overwrite)
+    old = IndexFolder(path) if path.exists() else None
+    if old is not None:
+        old.lock()
+    made = [folder for folder in path.parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path)
+        hidden = Path(tempfile.mkdtemp(dir=path.parent, prefix=_hidden(path)))
+        try:
+            with locked(hidden):
+                new = hidden / path.name
+                yield new
+                if old is not None:
+                    old.take_over(new)
+                else:
+                    os.replace(new, path)
+                    sync(path.parent)
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+    finally:
+        if old is not None:
+            old.unlock()
+        for folder in made:  # the innermost first; those that hold the index stay
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Removes hidden folders of this name whose process was killed: nobody holds their lock."""
+    for left in path.parent.glob(f"{glob.escape(_hidden(path))}{'[a-z0-9_]' * 8}"):
+        with contextlib.suppress(OSError):  # another process may have been faster
+            if left.is_dir() and not left.is_symlink() and time.time() - left.stat().st_mtime > _FRESH:
+                with locked(left) as alone:
+                    if alone:
+                        shutil.rmtree(left)
+
+
+def _hidden(path: Path) -> str:
+    return f".{path.name}.new."
+
+
+def _check_replaceable(path: Path, overwrite: bool) -> None:
+    """A `ValueError` if there is something that is not an index, or that is not to be replaced."""
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
+    if path.exists() and not (path / FILE).is_file():
+        raise ValueError(f"{path} exists and is not an index: choose another name")
 
 
 def sync(path: Path) -> None:

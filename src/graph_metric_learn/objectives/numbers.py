@@ -159,3 +159,5 @@ def _number(value: Any, graph: int) -> float:
         return np.nan if is_missing(value) else float(value)
     except (TypeError, ValueError):
         raise ValueError(f"targets must be numbers, that of graph {graph} is {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"the target of graph {graph} is a number of hundreds of digits: scale it down") from None

@@ -70,3 +70,8 @@ def test_weights_of_edges():
             checked_weights(bad, 2, "graph 4")
     with pytest.raises(ValueError, match="graph 4 has edge weights that are not numbers"):
         checked_weights(["heavy", "light"], 2, "graph 4")
+
+
+def test_weights_of_hundreds_of_digits_are_refused():
+    with pytest.raises(ValueError, match="edge weights beyond"):
+        checked_weights([1, 10**400], 2, "graph 0")

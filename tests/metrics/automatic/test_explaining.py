@@ -253,3 +253,13 @@ def test_nodes_are_named_in_explanations(learned, graphs):
     why = learned.explain(one, graphs[0][1])
     assert why.node_names[0][0].startswith("atom ")
     assert "atom " in repr(why)
+
+
+def test_two_graphs_without_edges_are_explained(with_edges):
+    graphs, y = with_edges
+    metric = gml.GraphMetric(features=["edge@0", "ends@0"], random_state=0, directed=False, **NAMES).fit(graphs, y)
+    alone, pair = nx.empty_graph(1), nx.empty_graph(2)
+    for graph in (alone, pair):
+        nx.set_node_attributes(graph, "C", NAMES.get("label") or "label")
+    why = metric.explain(alone, pair)
+    assert np.isfinite(why.distance)

@@ -16,6 +16,7 @@ httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and
 pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
 pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
 
+from graph_metric_learn.report.serve import requests
 from graph_metric_learn.report.serve.app import make_app  # noqa: E402
 from graph_metric_learn.report.serve.requests import Limits  # noqa: E402
 from graph_metric_learn.report.serve.service import Service  # noqa: E402
@@ -23,6 +24,10 @@ from running_server import Running  # noqa: E402
 
 STAR = {"nodes": [{"id": i} for i in range(9)], "edges": [{"source": 0, "target": i} for i in range(1, 9)]}
 RING = {"nodes": STAR["nodes"], "edges": [{"source": i, "target": (i + 1) % 9} for i in range(9)]}
+
+
+def weighted(weight):
+    return {"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1, "weight": weight}]}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +65,8 @@ def test_predict_neighbors_and_explain(client, service):
     near = client.post("/neighbors", json={"graphs": [STAR], "k": 4}).json()
     assert near["ids"][0][0] == "graph number 24"  # a star of nine nodes
     assert near["distances"][0][0] == pytest.approx(0, abs=1e-4)
+    near = client.post("/neighbors", json={"graphs": [STAR], "k": 37}).json()
+    assert len(near["ids"][0]) == 36  # as many as there are
     why = client.post("/explain", json={"graphs": [STAR, RING]}).json()
     assert sum(why["terms"].values()) == pytest.approx(1)
     assert [len(nodes) for nodes in why["nodes"]] == [9, 9]
@@ -90,6 +97,18 @@ def test_many_requests_at_once_get_their_own_answers(server):
         ("/predict", {"json": {"graphs": [{**STAR, "nodes": []}]}}, 422, "not listed"),
         ("/neighbors", {"json": {"graphs": [STAR], "k": 0}}, 422, "whole number"),
         ("/explain", {"json": {"graphs": [STAR]}}, 422, "exactly 2"),
+        ("/neighbors", {"json": {"graphs": [STAR], "K": 3}}, 422, "unknown field 'K'"),
+        ("/predict", {"json": {"graphs": [STAR], "k": 3}}, 422, "unknown field 'k'"),
+        ("/explain", {"json": {"graphs": [STAR, RING], "top": 3}}, 422, "unknown field 'top'"),
+        (
+            "/predict",
+            {"json": {"graphs": [{**STAR, "edges": [{"source": 0}]}]}},
+            422,
+            "edge 0 of graph 0 has no target",
+        ),
+        ("/predict", {"json": {"graphs": [{"nodes": [{"id": 0, "x": 10**400}], "edges": []}]}}, 422, "number"),
+        ("/predict", {"json": {"graphs": [weighted(10**400)]}}, 422, "graph 0"),
+        ("/predict", {"content": b"1" * 5000, "headers": {"content-type": "application/json"}}, 422, "too large"),
         ("/predict", {"json": {"graphs": ["x" * 30_000]}}, 413, "larger than 20000 bytes"),
         ("/predict", {"json": {"graphs": [STAR]}, "headers": {"host": "evil.example"}}, 421, "not served here"),
         ("/predict", {"json": {"graphs": [STAR]}, "headers": {"host": "localhost.evil.example"}}, 421, "not served"),
@@ -112,10 +131,15 @@ def test_a_body_without_a_length_is_counted(client):
 
 
 def test_wrong_ways_and_pairs(client):
-    assert client.get("/predict").status_code == 405
-    assert client.get("/nothing").status_code == 404
-    assert client.get("/explained/0/99").status_code == 422
-    assert client.get("/explained/a/b").status_code == 422
+    for way, status, why in (
+        ("/predict", 405, "/predict does not take GET: use POST"),
+        ("/nothing", 404, "there is nothing at /nothing"),
+        ("/explained/0/99", 422, "there is no pair of graphs 0 and 99 on the page"),
+        ("/explained/a/b", 422, "not a whole number: one, other"),
+    ):
+        answer = client.get(way)
+        assert (answer.status_code, answer.json()) == (status, {"error": why})
+    assert client.get("/predict").headers["allow"] == "POST"
     assert client.get("/health", headers={"host": "LOCALHOST:80"}).status_code == 200
 
 
@@ -232,10 +256,15 @@ def test_a_body_that_does_not_arrive_is_given_up(service):
         running.stop()
 
 
+def without_rdkit(smiles):
+    raise ImportError("molecules need RDKit")
+
+
 def test_who_takes_too_long_is_given_up_and_errors_stay_inside(service, monkeypatch):
     slow = Service(service.model)
     monkeypatch.setattr(slow, "predict", lambda graphs: time.sleep(1.0))
     monkeypatch.setattr(slow, "explain", lambda graphs: {}["a secret path"])
+    monkeypatch.setattr(slow, "neighbors", lambda graphs, k: float(10**400))
     running = Running(make_app(slow, limits=Limits(seconds=0.2)))
     try:
         with httpx.Client(base_url=running.address, timeout=60) as client:
@@ -244,6 +273,11 @@ def test_who_takes_too_long_is_given_up_and_errors_stay_inside(service, monkeypa
             assert "no answer within 0.2 s" in answer.json()["error"]
             answer = client.post("/explain", json={"graphs": [STAR, RING]})
             assert (answer.status_code, answer.json()) == (500, {"error": "something went wrong inside"})
+            answer = client.post("/neighbors", json={"graphs": [STAR]})  # a number that no check has found
+            assert (answer.status_code, answer.json()) == (422, {"error": "a number in the request is too large"})
+            monkeypatch.setattr(requests, "from_smiles", without_rdkit)
+            answer = client.post("/predict", json={"smiles": ["CCO"]})
+            assert (answer.status_code, answer.json()) == (503, {"error": "molecules need RDKit"})
             assert client.get("/").text.startswith("graph-metric-learn")
     finally:
         running.stop()

@@ -134,6 +134,8 @@ def checked_weights(weights: Any, count: int, name: str) -> np.ndarray:
         weights = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} has edge weights that are not numbers") from None
+    except OverflowError:  # whole numbers of hundreds of digits
+        raise ValueError(f"{name} has edge weights beyond {LARGEST_WEIGHT:g}: scale them down") from None
     if weights.size != count or not np.isfinite(weights).all():
         raise ValueError(f"{name} has edge weights that are not one finite number per edge")
     if np.abs(weights).max(initial=0.0) > LARGEST_WEIGHT:

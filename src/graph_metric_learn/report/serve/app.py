@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .requests import Limits, read_count, read_graphs, read_ids
+from .requests import GRAPH_FIELDS, Limits, check_fields, read_count, read_graphs, read_ids
 from .service import Service, Unavailable
 
 _LOG = logging.getLogger(__name__)
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 _WORKERS = 2  # requests that are computed at the same time; others wait for their turn, within their time
+_LONGEST_QUOTED = 60  # letters of a path in an answer
+_TOO_LARGE = "a number in the request is too large"
 _PAGE = """graph-metric-learn
 
 POST /predict    {"smiles": ["CCO"]} or {"graphs": [{"nodes": [{"id": 0}], "edges": []}]}
@@ -52,7 +54,9 @@ def make_app(
     """
     try:
         from fastapi import FastAPI, Request
+        from fastapi.exceptions import RequestValidationError
         from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+        from starlette.exceptions import HTTPException
     except ImportError:
         raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]") from None
     bounds = limits or Limits()
@@ -69,16 +73,23 @@ def make_app(
                 raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
         return read
 
-    async def body_of(request: Any) -> Any:
-        """The JSON of a request that is not too large."""
+    async def body_of(request: Any, known: Sequence[str] = GRAPH_FIELDS) -> Any:
+        """The JSON of a request that is not too large and has no other fields than `known`."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise Refused(415, "send JSON, with the header Content-Type: application/json")
         try:
-            return json.loads(await asyncio.wait_for(bytes_of(request), bounds.seconds))
+            body = json.loads(await asyncio.wait_for(bytes_of(request), bounds.seconds))
         except asyncio.TimeoutError:
             raise Refused(408, f"the request did not arrive within {bounds.seconds:g} s") from None
-        except (ValueError, RecursionError):
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
             raise Refused(400, "the request is not JSON") from None
+        except ValueError:  # Python reads whole numbers up to a length
+            raise Refused(422, _TOO_LARGE) from None
+        try:
+            check_fields(body, known)
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        return body
 
     async def computed(work: Callable[..., Any], *values: Any) -> Any:
         """The answer of a function that runs in a thread, if it comes in time; who waits too long is not begun.
@@ -94,10 +105,12 @@ def make_app(
             return JSONResponse(await asyncio.wait_for(running, bounds.seconds))
         except asyncio.TimeoutError:
             raise Refused(503, f"no answer within {bounds.seconds:g} s: ask for less, or later") from None
-        except Unavailable as error:
+        except (Unavailable, ImportError) as error:  # molecules need RDKit
             raise Refused(503, str(error)) from None
         except ValueError as error:
             raise Refused(422, str(error)) from None
+        except OverflowError:  # where a number of the request is made a float
+            raise Refused(422, _TOO_LARGE) from None
         finally:
             asked -= 1
 
@@ -130,6 +143,22 @@ def make_app(
     async def refused(_: Request, error: Refused) -> Any:
         return JSONResponse({"error": error.why}, error.status)
 
+    @app.exception_handler(HTTPException)
+    async def not_routed(request: Request, error: HTTPException) -> Any:
+        """No such path, or not with this method; `Allow` in the headers says with which."""
+        path, allowed = request.url.path[:_LONGEST_QUOTED], (error.headers or {}).get("Allow")
+        why = str(error.detail)
+        if error.status_code == 404:
+            why = f"there is nothing at {path}"
+        elif error.status_code == 405 and allowed:
+            why = f"{path} does not take {request.method}: use {allowed}"
+        return JSONResponse({"error": why}, error.status_code, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def not_numbers(_: Request, error: RequestValidationError) -> Any:
+        wrong = ", ".join(str(one["loc"][-1]) for one in error.errors())
+        return JSONResponse({"error": f"not a whole number: {wrong}"}, 422)
+
     @app.get("/health")
     async def health() -> Any:
         try:
@@ -152,7 +181,7 @@ def make_app(
 
     @app.post("/neighbors")
     async def neighbors(request: Request) -> Any:
-        body = await body_of(request)
+        body = await body_of(request, (*GRAPH_FIELDS, "ids", "k"))
 
         def found() -> Any:
             ids, k = read_ids(body, bounds), read_count(body, bounds)

@@ -9,6 +9,10 @@ from typing import Any
 from ...datasets.folder import graphs_from_node_link
 from ...graphs.sources.smiles import from_smiles
 
+GRAPH_FIELDS = ("smiles", "graphs")  # of a request that brings graphs
+_MOST_LISTED = 5  # unknown fields in an answer
+_SKIP_HINT = " (on_error='skip' leaves such rows out)"  # how `from_smiles` ends: of use in Python alone
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -44,6 +48,15 @@ class Limits:
     neighbors: int = 1000
     waiting: int = 100
     seconds: float = 30.0
+
+
+def check_fields(body: Any, known: Sequence[str]) -> None:
+    """Refuses a request with other fields than these: a misspelt one would be ignored."""
+    unknown = [name for name in body if name not in known] if isinstance(body, dict) else []
+    if unknown:
+        listed = ", ".join(f"{name!r:.60}" for name in unknown[:_MOST_LISTED])
+        more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
+        raise ValueError(f"unknown field {listed}{more}: known are {', '.join(map(repr, known))}")
 
 
 def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any]:
@@ -91,7 +104,7 @@ def read_count(body: Any, limits: Limits, default: int = 10) -> int:
     """How many neighbours are asked for: "k"."""
     k = body.get("k", default) if isinstance(body, dict) else default
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= limits.neighbors:
-        raise ValueError(f'"k" must be a whole number from 1 to {limits.neighbors}, got {k!r}')
+        raise ValueError(f'"k" must be a whole number from 1 to {limits.neighbors}, got {k!r:.60}')
     return k
 
 
@@ -101,7 +114,10 @@ def _molecules(given: Sequence[Any], limits: Limits) -> list[Any]:
             raise ValueError(f"row {i} is a {type(text).__name__}, expected a SMILES string")  # noqa: TRY004
         if len(text) > limits.smiles:
             raise ValueError(f"row {i} has {len(text)} letters: a SMILES may have {limits.smiles}")
-    graphs = list(from_smiles(given))
+    try:
+        graphs = list(from_smiles(given))
+    except ValueError as error:
+        raise ValueError(str(error).removesuffix(_SKIP_HINT)) from None
     _check_sizes([(int(graph.num_nodes), int(graph.edge_index.shape[1]) // 2) for graph in graphs], limits)
     return graphs
 
@@ -117,6 +133,10 @@ def _node_link(given: Sequence[Any], limits: Limits) -> list[Any]:
             raise ValueError(f'graph {i} needs "nodes" and "edges", both lists')  # noqa: TRY004
         if not all(isinstance(one, dict) for one in [*nodes, *edges]):
             raise ValueError(f"graph {i} has a node or an edge that is not an object")
+        for j, edge in enumerate(edges):
+            for end in ("source", "target"):
+                if end not in edge:
+                    raise ValueError(f"edge {j} of graph {i} has no {end}")
         sizes.append((len(nodes), len(edges)))
     _check_sizes(sizes, limits)
     return graphs_from_node_link(given, [f"graph {i}" for i in range(len(given))])
