@@ -16,7 +16,7 @@ httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and
 pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
 pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
 
-from graph_metric_learn.report.serve import requests
+from graph_metric_learn.report.serve import requests  # noqa: E402
 from graph_metric_learn.report.serve.app import make_app  # noqa: E402
 from graph_metric_learn.report.serve.requests import Limits  # noqa: E402
 from graph_metric_learn.report.serve.service import Service  # noqa: E402
