@@ -47,9 +47,9 @@ def ask(path, body, token="secret"):
     return asyncio.run(post())
 
 
-question = {"graphs": [nx.node_link_data(nx.ladder_graph(9), edges="edges")], "k": 2}
+question = {"graphs": [nx.node_link_data(nx.ladder_graph(9), edges="edges")]}
 print(ask("/predict", question).json())
-print(ask("/neighbors", question).json())
+print(ask("/neighbors", {**question, "k": 2}).json())
 
 # %%
 # Bad requests get a status and one sentence:
