@@ -176,7 +176,7 @@ ROWS: dict[str, list[tuple[str, str]]] = {
 # Our row that is compared with others split by split, and these others.
 OURS = ("graphmetric", "head-auto")
 RIVALS = [
-    ("rpw", "knn"), ("rpw", "svm"), ("wwl", "svm"), ("fgw", "svm"), ("wl-oa", "svm"), ("propak", "svm"),
+    ("rpw", "knn"), ("rpw", "svm"), ("wwl", "svm"), ("fgw", "svm"), ("fgw", "knn"), ("wl-oa", "svm"), ("propak", "svm"),
     ("hgk-sp", "svm"), ("pscn", "own"), ("gin", "own"), ("tfgw", "own"), ("tw", "own"),
 ]  # fmt: skip
 
