@@ -105,3 +105,28 @@ def test_numbers_that_lead_elsewhere(rng):
     for ends in ([-1, 4], [5, 4], [1, 5]):
         with pytest.raises(ValueError, match="f: ends must rise to the length of text"):
             check_contents({**arrays, "ends": np.array(ends)}, "f")
+
+
+@pytest.mark.parametrize(("gone", "left"), [("text", "ends"), ("notes", "note_ends"), ("curves", "curve_ends")])
+def test_ends_of_something_that_is_not_there(folder, gone, left):
+    def change(body):
+        arrays = body["segments"][0]["arrays"]
+        arrays[left] = arrays["hashes"] | {"dtype": "<i8"}
+        arrays.pop(gone, None)
+
+    rewritten(folder, change)
+    with pytest.raises(ValueError, match=rf"arrays\.{gone} is missing, though there is {left}"):
+        Manifest.read(folder / FILE)
+
+
+def test_all_segments_hold_curves_or_none(folder):
+    def change(body):
+        record = body["segments"][0]
+        n = record["arrays"]["heads"]["shape"][0]
+        record["arrays"]["curves"] = {**record["arrays"]["heads"], "shape": [n, 4, 4]}
+        record["arrays"]["curve_ends"] = record["arrays"]["hashes"] | {"dtype": "<i8"}
+        assert len(body["segments"]) > 1
+
+    rewritten(folder, change)
+    with pytest.raises(ValueError, match="some hold curves, some do not"):
+        Manifest.read(folder / FILE)

@@ -36,6 +36,8 @@ def curves_at(segments: Sequence[Segment], rows: np.ndarray) -> Curves:
         own = rows[(rows >= first) & (rows < first + len(segment))] - first
         if len(own):
             arrays = segment.taken(own).arrays
+            if "curves" not in arrays:
+                raise ValueError("the index holds no curves, which its metric compares: it is damaged")
             sizes = np.diff(arrays["curve_ends"], prepend=0)
             steps = torch.from_numpy(arrays["steps"]) if "steps" in arrays else None
             parts.append(Curves(torch.from_numpy(arrays["curves"]), sizes, steps, True))

@@ -108,6 +108,8 @@ class Manifest:
         total = 0
         for i, record in enumerate(self.segments):
             total += check_segment(record, f"{where}.segments[{i}]", width)
+        if len({"curves" in record["arrays"] for record in self.segments}) > 1:
+            raise ValueError(f"{where}.segments: some hold curves, some do not")
         if self.removed is not None:
             check_record(self.removed, f"{where}.removed")
             check_array(self.removed, f"{where}.removed", "bits", "u1", (None,))
@@ -144,6 +146,9 @@ def check_segment(record: Any, where: str, width: int) -> int:
             check_array(record, where, name, "<f8", tuple(arrays["curves"]["shape"][:2]))
         elif name not in ("heads", "middles", "vectors", "hashes", "hash_rows"):
             raise ValueError(f"{where}.arrays.{name}: there is no such array")
+    for name, ends in {**_TEXT, "curves": "curve_ends"}.items():
+        if ends in arrays and name not in arrays:
+            raise ValueError(f"{where}.arrays.{name} is missing, though there is {ends}")
     needed = {"numbers"} if "text" not in arrays else {"is_text"} if "numbers" in arrays else set()
     for name in needed - set(arrays):
         raise ValueError(f"{where}.arrays.{name} is missing")

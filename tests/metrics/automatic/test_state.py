@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
+from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
 from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
 
@@ -95,3 +96,15 @@ def test_arrays_that_do_not_fit_together_are_refused(graphs):
     name = "learned.machine.part0.references.starts"
     with pytest.raises(ValueError, match=r"learned.machine.part0.references"):
         gml.GraphMetric.from_state(config, {**arrays, name: arrays[name][:-1]})
+
+
+@pytest.mark.parametrize("features", [["edge_trees@0"], ["edge@0"], ["around@0"], ["strength@0"]])
+def test_blocks_of_edges_need_edges_that_are_read(features):
+    drawn = [edge_graph(seed) for seed in range(20)]
+    y = np.arange(20) % 2
+    metric = gml.GraphMetric(features=features, random_state=0, directed=False, **NAMES).fit(drawn, y)
+    config, tensors = metric.state()
+    assert gml.GraphMetric.from_state(config, tensors).edge_reading_ == metric.edge_reading_
+    del config["edge_reading"]
+    with pytest.raises(ValueError, match="edge_reading reads nothing that edges carry, but block"):
+        gml.GraphMetric.from_state(config, tensors)

@@ -24,9 +24,9 @@ from ..._core.fields import (
     within,
 )
 from ...embeddings import EMBEDDINGS
-from ...features.blocks import NodeBlocks, parse_name
+from ...features.blocks import BLOCKS, NodeBlocks, parse_name
 from ...features.edge_reading import EdgeReading
-from ...graphs import Columns
+from ...graphs import Columns, Graphs
 from ...objectives import OBJECTIVES, resolve_objective
 from .compaction import Projection
 from .estimate import Estimate
@@ -125,6 +125,7 @@ def restore_state(metric: GraphMetric, config: dict[str, Any], tensors: dict[str
     metric.seed_ = config["params"].get("random_state")
     _restore_reading(metric, config)
     metric.blocks_ = NodeBlocks.from_state(config["blocks"], held.part("blocks.").rest())
+    _check_edges_are_read(metric)
     terms = []
     for i, one in enumerate(config["terms"]):
         with within(f"terms.{i}"):
@@ -167,6 +168,15 @@ def _restore_reading(metric: GraphMetric, config: dict[str, Any]) -> None:
     metric.edge_reading_ = EdgeReading.from_state(config.get("edge_reading", EdgeReading().state()))
     metric.directed_ = metric.edge_reading_.directed
     metric.columns_ = Columns.from_state(config.get("columns"))
+
+
+def _check_edges_are_read(metric: GraphMetric) -> None:
+    """A :class:`FieldError` where blocks need what edges carry, and nothing of it is read."""
+    bare = Graphs(np.ones(1, dtype=np.int64), np.zeros((2, 0), dtype=np.int64))
+    for name in metric.blocks_.names_:
+        kind = BLOCKS[parse_name(name).kind]
+        if kind.needs_edges and kind.lacks(bare) is not None and not metric.edge_reading_.carries:
+            raise FieldError("edge_reading", f"reads nothing that edges carry, but block {name!r} needs it")
 
 
 def _low_rank(held: Arrays, width: int | None) -> LowRankMap | None:
