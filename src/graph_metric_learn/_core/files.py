@@ -17,7 +17,7 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-_FRESH = 60.0  # seconds in which a file that is being made may not have its lock yet
+_FRESH = 60.0  # seconds in which what is being made may not have its lock yet
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     if path.exists() and not overwrite:
         raise ValueError(f"{path.name} exists already: choose another name or ask to overwrite it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(path)
+    remove_leftovers(path.parent, f".{path.name}.")
     with clear_disk_errors(path), _temporary(path) as name:
         try:
             yield Path(name)
@@ -59,20 +59,17 @@ def _temporary(path: Path) -> Iterator[str]:
         os.close(handle)
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Removes hidden files of this name that nobody writes to."""
+def remove_leftovers(folder: Path, prefix: str) -> None:
+    """Removes what a process that was killed has left in a folder: names that `tempfile` made, whose lock nobody has."""
     if fcntl is None:
         return
-    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[a-z0-9_]' * 8}"):
+    for left in folder.glob(f"{glob.escape(prefix)}{'[a-z0-9_]' * 8}"):
         with suppress(OSError):  # another process may have been faster
-            if left.is_symlink() or not left.is_file() or time.time() - left.stat().st_mtime < _FRESH:
+            if left.is_symlink() or time.time() - left.stat().st_mtime < _FRESH:
                 continue
-            handle = os.open(left, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
-            finally:
-                os.close(handle)
+            with locked(left) as alone:
+                if alone:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def write_atomic(path: str | Path, data: bytes | str, *, overwrite: bool = False) -> Path:

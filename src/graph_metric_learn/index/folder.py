@@ -9,12 +9,10 @@ make is made in a hidden folder, and gets its name when all of them are done.
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import secrets
 import shutil
 import tempfile
-import time
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.files import current_umask, locked
+from .._core.files import current_umask, locked, remove_leftovers
 from .array_file import NAME, map_arrays, verify_arrays, write_all, write_arrays
 from .axes import Axes
 from .manifest import FILE, METRIC, Manifest, check_contents
@@ -33,7 +31,6 @@ from .segment import NO_DEAD, Segment
 _LOCK = "writer.lock"
 _NEW_MANIFEST = ".manifest.new"
 _ATTEMPTS = 50  # to read a manifest whose files a writer has just replaced
-_FRESH = 60.0  # seconds in which a folder that is being made may not have its lock yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,8 +301,9 @@ def new_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     made = [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(path)
-        hidden = Path(tempfile.mkdtemp(dir=path.parent, prefix=_hidden(path)))
+        prefix = f".{path.name}.new."
+        remove_leftovers(path.parent, prefix)
+        hidden = Path(tempfile.mkdtemp(dir=path.parent, prefix=prefix))
         try:
             with locked(hidden):
                 new = hidden / path.name
@@ -323,20 +321,6 @@ def new_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         for folder in made:  # the innermost first; those that hold the index stay
             with contextlib.suppress(OSError):
                 folder.rmdir()
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Removes hidden folders of this name whose process was killed: nobody holds their lock."""
-    for left in path.parent.glob(f"{glob.escape(_hidden(path))}{'[a-z0-9_]' * 8}"):
-        with contextlib.suppress(OSError):  # another process may have been faster
-            if left.is_dir() and not left.is_symlink() and time.time() - left.stat().st_mtime > _FRESH:
-                with locked(left) as alone:
-                    if alone:
-                        shutil.rmtree(left)
-
-
-def _hidden(path: Path) -> str:
-    return f".{path.name}.new."
 
 
 def _check_replaceable(path: Path, overwrite: bool) -> None:
