@@ -60,7 +60,7 @@ def _temporary(path: Path) -> Iterator[str]:
 
 
 def remove_leftovers(folder: Path, prefix: str) -> None:
-    """Removes what a process that was killed has left in a folder: names that `tempfile` made, whose lock nobody has."""
+    """Removes what killed processes have left in a folder: names that `tempfile` made, whose lock nobody has."""
     if fcntl is None:
         return
     for left in folder.glob(f"{glob.escape(prefix)}{'[a-z0-9_]' * 8}"):
