@@ -191,9 +191,14 @@ def test_k_is_that_of_a_metric_which_has_found_one(data):
     train, y, _, _ = data
     model = gml.GraphKNNClassifier(blocks()).fit(train, y)
     assert model.n_neighbors_ == model.metric_.learned_.gate.n_neighbors
-    for k in (7, 10):
+    for k in (7, 10, 25):
         model.metric_.learned_.gate = replace(model.metric_.learned_.gate, n_neighbors=k)
-        assert gml.GraphKNNClassifier(FrozenEstimator(model.metric_)).fit(train, y).n_neighbors_ == k
+        frozen = FrozenEstimator(model.metric_)
+        assert gml.GraphKNNClassifier(frozen).fit(train, y).n_neighbors_ == k
+        some = [0, 1, 2, len(y) - 2, len(y) - 1]
+        few = gml.GraphKNNClassifier(frozen).fit([train[i] for i in some], [y[i] for i in some])
+        assert few.n_neighbors_ == 4  # there are no more
+        assert few.chosen_["n_neighbors"] == 4
 
 
 def test_added_numbers_are_carried_by_the_graphs_or_given(data):

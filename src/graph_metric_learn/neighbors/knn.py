@@ -96,37 +96,36 @@ class _Neighbors(MetricPredictor):
             return {"n_neighbors": int(self.n_neighbors)}
         objective, target = self._objective()
         views = self.metric_.fold_views(_CHOSEN_ON) if self._own else None
-        if views:  # the vectors of these graphs know their targets
-            scores, ks = self._fold_scores(views, objective, target)
-        else:
-            scores, ks = self._left_out_scores(objective, target, groups)
-        best = int(scores.argmax())
         own = getattr(getattr(self.metric_, "learned_", None), "gate", None)
-        if own is not None:  # found on more folds than these
-            best = int(np.abs(np.array(ks) - own.n_neighbors).argmin())
+        tried = _KS if own is None else (own.n_neighbors,)  # found on more folds than these
+        most = min(len(fold.known) for fold in views) if views else max(1, len(target) - 1)
+        ks = [k for k in tried if k <= most] or [most]
+        if views:  # the vectors of these graphs know their targets
+            scores = self._fold_scores(views, objective, target, ks)
+        else:
+            scores = self._left_out_scores(objective, target, groups, ks)
+        best = int(scores.argmax())
         return {"n_neighbors": ks[best], "held_out_score": float(scores[best])}
 
-    def _left_out_scores(self, objective: Objective, target: np.ndarray, groups: Any) -> tuple[np.ndarray, list[int]]:
-        """Mean score by k, each graph predicted by all others (of other groups), and these k."""
+    def _left_out_scores(self, objective: Objective, target: np.ndarray, groups: Any, ks: list[int]) -> np.ndarray:
+        """Mean score by k, each graph predicted by all others (of other groups)."""
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = self._distances(self.embedded_[some])
         distances[distances < self._reference.rounding] = 0.0
         if groups is not None:
             group = np.asarray(groups)[some]
             distances[group[:, None] == group[None, :]] = np.inf
-        ks = [k for k in _KS if k < len(some)]
         scores = objective.left_out_scores(distances, target[some], ks, weighted=self.weights == "distance")
-        return scores.mean(0), ks
+        return scores.mean(0)
 
-    def _fold_scores(self, folds: Any, objective: Objective, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """Mean score on graphs held out by k, and these k."""
-        ks = [k for k in _KS if k <= min(len(fold.known) for fold in folds)] or [1]
+    def _fold_scores(self, folds: Any, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
+        """Mean score on graphs held out by k."""
         weighted = self.weights == "distance"
         found = [
             objective.neighbor_scores(fold.across, target[fold.known], target[fold.held], ks, weighted=weighted)
             for fold in folds
         ]
-        return np.concatenate(found).mean(0), ks
+        return np.concatenate(found).mean(0)
 
     def _complete(self) -> None:
         """k; models of earlier versions did not keep it."""
@@ -243,7 +242,8 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
     n_neighbors : int or "auto"
-        How many neighbours vote; "auto" takes the k of 1, 2, 3, 5, 7, 10 and 15 that does best on graphs held out.
+        How many neighbours vote; "auto" takes the k that the metric has found for itself, by graphs held out, else the
+        best of 1, 2, 3, 5, 7, 10 and 15.
     weights : {"uniform", "distance"}
         Whether all count the same, or nearer ones more.
     memory : str or joblib.Memory, optional

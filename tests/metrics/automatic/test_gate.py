@@ -203,9 +203,24 @@ def test_a_view_of_some_graphs_only(rng):
 
 
 def test_the_best_setting():
-    """By the mean over k, not by one lucky score; the smaller of equal weights."""
-    assert best_setting(np.array([[0.5, 0.6], [0.5, 0.6], [0.9, 0.1]])) == (0, 1)
-    assert best_setting(np.array([[0.5, 0.6], [0.7, 0.6]])) == (1, 0)
+    """With the next smaller and larger k, not by one lucky score; the smaller of equal weights, then k."""
+    assert best_setting(np.array([[0.5, 0.6, 0.6, 0.6], [0.5, 0.6, 0.6, 0.6], [0.2, 0.9, 0.2, 0.2]])) == (0, 2)
+    assert best_setting(np.array([[0.5, 0.6, 0.5], [0.7, 0.6, 0.5]])) == (1, 0)
+    assert best_setting(np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]])) == (0, 0)
+    assert best_setting(np.array([[0.5], [0.7]])) == (1, 0)
+    assert best_setting(np.array([[0.5, 0.6], [-np.inf, -np.inf]])) == (0, 1)
+
+
+def test_many_neighbours_vote_where_classes_are_noisy(rng):
+    """Scores are right, but three classes of ten are not: the more neighbours, the better."""
+    count = 400
+    x = rng.uniform(-1, 1, size=(count, 1))
+    codes = ((x[:, 0] > 0) ^ (rng.random(count) < 0.3)).astype(int)
+    kernel = kernel_from_squares(squares_of(x), "gaussian")
+    found, _ = decide(always(squares_of(x)), kernel, 1.0, classes_of(codes), codes, np.arange(count), rng)
+    assert found.n_neighbors in (25, 40)
+    clean, _ = decide(always(squares_of(x)), kernel, 1.0, classes_of(codes), (x[:, 0] > 0) * 1, np.arange(count), rng)
+    assert clean.n_neighbors < 25
 
 
 def test_squared_distances_of_scores(rng):

@@ -85,6 +85,21 @@ def test_two_halves_of_the_truth_are_put_together(candidates):
     assert choice.error == pytest.approx(wanted)
 
 
+def test_a_kernel_that_predicts_too_little_may_order_graphs_best(rng):
+    """One candidate sees the classes, but all graphs are far apart by it; by the other, classes overlap."""
+    targets = np.repeat([[1.0], [-1.0]], 30, axis=0)
+    far = 1.0 - 0.01 * targets @ targets.T
+    np.fill_diagonal(far, 0.0)
+    squares = {"far": far, "blurred": squares_of(targets + 0.7 * rng.normal(size=(60, 1)))}
+    found = shortlist(squares, targets, any_scale=True)
+    assert found[0][0] == "far"
+    assert shortlist(squares, targets)[0][0] == "blurred"
+    choice = choose_kernels(squares, found, targets, any_scale=True)
+    assert {name for name, _ in choice.names} == {"far"}
+    assert choice.error < 0.01
+    assert "blurred" in {name for name, _ in choose_kernels(squares, found, targets).names}
+
+
 def test_the_number_of_kernels_is_bounded(candidates, monkeypatch):
     squares, targets = candidates
     monkeypatch.setattr(kernels, "_STEPS", 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graph_metric_learn._core.fields import Arrays
-from graph_metric_learn.metrics.automatic import learning
+from graph_metric_learn.metrics.automatic import kernels, learning, ridge
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
     Learned,
@@ -63,6 +63,30 @@ def test_kernels_are_those_that_tell_the_targets(three, rng, monkeypatch):
     assert set(plan.forms) <= {"gaussian", "linear"}
     assert plan.error < 0.6
     assert plan.penalty > 0
+
+
+@pytest.mark.parametrize("any_scale", [True, False])
+def test_the_scale_of_scores_counts_for_numbers_alone(rng, monkeypatch, any_scale):
+    asked = []
+
+    def errors(kernel, targets, penalties=ridge.PENALTIES, *, any_scale=False):
+        asked.append(any_scale)
+        return original(kernel, targets, penalties, any_scale=any_scale)
+
+    original = ridge.left_out_errors
+    monkeypatch.setattr(kernels, "left_out_errors", errors)
+    monkeypatch.setattr(ridge, "left_out_errors", errors)
+    columns = rng.normal(size=(COUNT, 2))
+    objective, target = (with_classes(2), (columns[:, 0] > 0) * 1) if any_scale else Numbers.of(columns[:, 0])
+    sample, term = points_sample({"attributes@0": columns}, target), points_term(columns)
+    screened = {"one": Screened(term, sample.squares(term))}
+    plan = plan_kernels(screened, objective, sample, sample, rng)
+    assert len(asked) >= 4
+    embedded = {term.key: columns.astype(np.float32)}
+    squares = squares_of(columns).astype(np.float32)
+    learn(plan, embedded, lambda known: squares, objective, target, np.arange(COUNT), rng, most=4)
+    assert len(asked) >= 5
+    assert set(asked) == {any_scale}
 
 
 def test_wide_vectors_are_projected_before_kernels_compare_them(rng):

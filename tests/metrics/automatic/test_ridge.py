@@ -22,21 +22,66 @@ def problem(rng):
     return kernel, targets - targets.mean(0)
 
 
-def refitted(kernel, targets, penalty):
-    """Errors of leaving one out by as many fits: mean squares, added up over the targets."""
+def predicted_without(kernel, targets, penalty):
+    """Predictions of graphs left out, by as many fits."""
     count = len(kernel)
-    missed = np.zeros_like(targets)
+    predicted = np.zeros_like(targets)
     for i in range(count):
         others = np.flatnonzero(np.arange(count) != i)
         weights = np.linalg.solve(kernel[np.ix_(others, others)] + penalty * np.eye(count - 1), targets[others])
-        missed[i] = targets[i] - kernel[i, others] @ weights
-    return (missed**2).mean(0).sum()
+        predicted[i] = kernel[i, others] @ weights
+    return predicted
+
+
+def refitted(kernel, targets, penalty):
+    """Errors of leaving one out by as many fits: mean squares, added up over the targets."""
+    return ((targets - predicted_without(kernel, targets, penalty)) ** 2).mean(0).sum()
 
 
 def test_errors_are_those_of_fitting_again_without_each_graph(problem):
     penalties = np.array([1e-4, 1e-2, 1.0, 10.0])
     found = left_out_errors(*problem, penalties)
     np.testing.assert_allclose(found, [refitted(*problem, penalty) for penalty in penalties], rtol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0, 10.0])
+def test_errors_whatever_the_scale_of_predictions(problem, penalty):
+    """The factor that suits predictions best is found by trying; as the error, it does not depend on their scale."""
+    kernel, targets = problem
+    predicted = predicted_without(kernel, targets, penalty)
+    factors = np.linspace(0, 20, 20_001)[:, None, None]
+    wanted = ((targets - factors * predicted) ** 2).mean(1).sum(1).min()
+    found = left_out_errors(kernel, targets, np.array([penalty]), any_scale=True)
+    assert found[0] == pytest.approx(wanted, rel=1e-5)
+    assert left_out_error(kernel, targets, penalty, any_scale=True) == pytest.approx(wanted, rel=1e-5)
+    assert found[0] < refitted(kernel, targets, penalty)
+
+
+def test_no_factor_makes_wrong_predictions_right(rng):
+    """Without anything to learn, graphs left out are predicted to be on the other side of the mean."""
+    targets = np.array([[1.0], [-1.0]] * 10)
+    found = left_out_errors(np.ones((20, 20)), targets, any_scale=True)
+    np.testing.assert_allclose(found, 1.0)
+
+
+def test_missing_entries_do_not_count_whatever_the_scale(problem):
+    kernel, targets = problem
+    missing = np.concatenate([targets, np.full_like(targets, np.nan)], axis=1)
+    missing[:, 2] = np.where(np.arange(40) % 3, np.nan, 0.0)
+    for penalty in (0.01, 1.0):
+        wanted = left_out_error(kernel, targets, penalty, any_scale=True)
+        assert left_out_error(kernel, missing, penalty, any_scale=True) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_best_penalty_whatever_the_scale(problem, monkeypatch, exact):
+    kernel, targets = problem[0] ** 8, problem[1][:, :1]  # graphs farther apart: predictions are near the mean
+    errors = left_out_errors(kernel, targets, any_scale=True)
+    assert errors.argmin() != left_out_errors(kernel, targets).argmin()
+    if not exact:
+        monkeypatch.setattr(ridge, "_EXACT", 10)
+    found = best_penalty(kernel, targets, PENALTIES[errors.argmin()], any_scale=True)
+    assert found == pytest.approx((PENALTIES[errors.argmin()], errors.min()))
 
 
 def test_missing_entries_are_the_mean_and_do_not_count(problem):

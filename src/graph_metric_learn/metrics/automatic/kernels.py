@@ -54,41 +54,46 @@ def gaussian_scale(squares: np.ndarray) -> float:
     return median if median > 0 else float(off[off > 0].mean()) if (off > 0).any() else 1.0
 
 
-def shortlist(squares: Mapping[str, np.ndarray], targets: np.ndarray) -> list[tuple[str, str]]:
+def shortlist(
+    squares: Mapping[str, np.ndarray], targets: np.ndarray, *, any_scale: bool = False
+) -> list[tuple[str, str]]:
     """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
     centred = targets - known_means(targets)
-    found = in_parallel(_errors_of_forms, squares.values(), centred)
+    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale))
     errors = {(name, form): error for name, both in zip(squares, found, strict=True) for form, error in both.items()}
     return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
 
 
-def _errors_of_forms(centred: np.ndarray, squares: np.ndarray) -> dict[str, float]:
+def _errors_of_forms(given: tuple[np.ndarray, bool], squares: np.ndarray) -> dict[str, float]:
     """The least error of a candidate, by the form of its kernel."""
-    return {form: float(left_out_errors(kernel_from_squares(squares, form), centred).min()) for form in FORMS}
+    centred, any_scale = given
+    kernels = {form: kernel_from_squares(squares, form) for form in FORMS}
+    return {form: float(left_out_errors(one, centred, any_scale=any_scale).min()) for form, one in kernels.items()}
 
 
 def choose_kernels(
-    squares: Mapping[str, np.ndarray], names: list[tuple[str, str]], targets: np.ndarray
+    squares: Mapping[str, np.ndarray], names: list[tuple[str, str]], targets: np.ndarray, *, any_scale: bool = False
 ) -> KernelChoice:
     """A mean of few kernels, built greedily with replacement, each step by the least leave-one-out squared error.
 
-    A step tries all with the penalty that was best so far, and looks for the best penalty of the winner.
+    A step tries all with the penalty that was best so far, and looks for the best penalty of the winner. For
+    `any_scale` see :func:`left_out_errors`.
     """
     centred = targets - known_means(targets)
     kernels = {key: kernel_from_squares(squares[key[0]], key[1]) for key in names}
-    alone = {key: left_out_errors(kernel, centred) for key, kernel in kernels.items()}
+    alone = {key: left_out_errors(kernel, centred, any_scale=any_scale) for key, kernel in kernels.items()}
     first = min(alone, key=lambda key: alone[key].min())
     chosen, total = [first], kernels[first].astype(np.float64)
     best, penalty = float(alone[first].min()), float(PENALTIES[alone[first].argmin()])
     while len(chosen) < _STEPS:
         share = 1.0 / (len(chosen) + 1)
         tried = {
-            key: left_out_error((1 - share) * total + share * kernel, centred, penalty)
+            key: left_out_error((1 - share) * total + share * kernel, centred, penalty, any_scale=any_scale)
             for key, kernel in kernels.items()
         }
         key = min(tried, key=lambda key: tried[key])
         together = (1 - share) * total + share * kernels[key]
-        errors = left_out_errors(together, centred)
+        errors = left_out_errors(together, centred, any_scale=any_scale)
         if errors.min() > (1 - _GAIN) * best:
             break
         chosen.append(key)

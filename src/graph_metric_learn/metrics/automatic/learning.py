@@ -98,7 +98,9 @@ def plan_kernels(
     """Kernels by their leave-one-out error: all on 400 graphs, sums of the best on 1000."""
     few = np.sort(rng.permutation(len(screening))[:_SCREENED_ON])
     outputs = objective.outputs(screening.target)[few]
-    best = shortlist({name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs)
+    best = shortlist(
+        {name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs, any_scale=objective.any_scale
+    )
     some = sample.part(objective.subsample(sample.target, _CHOSEN_ON, rng))
     squares = {}
     for name in dict.fromkeys(name for name, _ in best):
@@ -107,7 +109,7 @@ def plan_kernels(
         if isinstance(embedded, np.ndarray) and term.projection is None:
             term.compact(embedded)
         squares[name] = some.squares(term)
-    choice = choose_kernels(squares, best, objective.outputs(some.target))
+    choice = choose_kernels(squares, best, objective.outputs(some.target), any_scale=objective.any_scale)
     terms = [screened[name].term for name, _ in choice.names]
     return KernelPlan(terms, [form for _, form in choice.names], choice.penalty, choice.error)
 
@@ -164,7 +166,7 @@ def learn(
     parts = [Part.fit(term, form, embedded[term.key]) for term, form in zip(plan.terms, plan.forms, strict=True)]
     kernel = mean_kernel(parts, dict(embedded))
     outputs = objective.outputs(target)
-    machine = Machine.fit(parts, kernel, outputs, plan.penalty)
+    machine = Machine.fit(parts, kernel, outputs, plan.penalty, any_scale=objective.any_scale)
     gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng)
     scores = kernel @ machine.weights + machine.mean
     unit = max(float(score_squares(scores, scores).mean()), 1e-30)

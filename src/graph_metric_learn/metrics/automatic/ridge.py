@@ -8,7 +8,9 @@ PENALTIES = np.logspace(-6, 1, 15)  # λ, for kernels whose diagonal is 1 on ave
 _EXACT = 1500  # graphs up to which all penalties are tried by one decomposition
 
 
-def left_out_errors(kernel: np.ndarray, targets: np.ndarray, penalties: np.ndarray = PENALTIES) -> np.ndarray:
+def left_out_errors(
+    kernel: np.ndarray, targets: np.ndarray, penalties: np.ndarray = PENALTIES, *, any_scale: bool = False
+) -> np.ndarray:
     """Mean squared error of leaving one out, by penalty [P], added up over the targets.
 
     With K = Q Λ Qᵀ: α = (K + λI)⁻¹ Y, and the prediction of a graph left out misses by α_i / ((K + λI)⁻¹)_ii.
@@ -19,17 +21,19 @@ def left_out_errors(kernel: np.ndarray, targets: np.ndarray, penalties: np.ndarr
     targets : ndarray [N, T]
         Centred; missing entries (NaN) are taken as 0, the mean, and do not count in the error.
     penalties : ndarray [P]
+    any_scale : bool
+        Whether to count what is missed when all predictions are multiplied by the factor that suits them best. Kernels
+        by which all graphs are far from each other predict little more than the mean, but may order graphs well.
     """
     values, axes = np.linalg.eigh(kernel.astype(np.float64))
     values = np.maximum(values, 0.0)
-    known = np.isfinite(targets)
-    rotated = axes.T @ np.where(known, targets, 0.0)
+    rotated = axes.T @ np.nan_to_num(targets)
     squares = axes**2
     errors = []
     for penalty in penalties:
         factors = 1.0 / (values + penalty)
         missed = (axes @ (factors[:, None] * rotated)) / (squares @ factors)[:, None]
-        errors.append(_mean_square(missed, known))
+        errors.append(_error(missed, targets, any_scale=any_scale))
     return np.array(errors)
 
 
@@ -58,30 +62,36 @@ def fit_ridge(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> np.nda
     return weights
 
 
-def best_penalty(kernel: np.ndarray, targets: np.ndarray, guess: float | None = None) -> tuple[float, float]:
+def best_penalty(
+    kernel: np.ndarray, targets: np.ndarray, guess: float | None = None, *, any_scale: bool = False
+) -> tuple[float, float]:
     """The penalty of the least leave-one-out error, and that error.
 
     Among all `PENALTIES` by a decomposition, for up to 1500 graphs; else among those next to a guess, each by an
     inverse, which takes a tenth of the time.
     """
     if len(kernel) <= _EXACT or guess is None:
-        errors = left_out_errors(kernel, targets)
+        errors = left_out_errors(kernel, targets, any_scale=any_scale)
         place = int(errors.argmin())
         return float(PENALTIES[place]), float(errors[place])
     near = int(np.abs(np.log(PENALTIES / guess)).argmin())
-    tried = {place: left_out_error(kernel, targets, PENALTIES[place]) for place in {max(near - 1, 0), near}}
+
+    def error(place: int) -> float:
+        return left_out_error(kernel, targets, PENALTIES[place], any_scale=any_scale)
+
+    tried = {place: error(place) for place in {max(near - 1, 0), near}}
     step = -1 if tried[max(near - 1, 0)] < tried[near] else 1
     best = near - 1 if step < 0 else near
     while 0 <= best + step < len(PENALTIES):
         if best + step not in tried:
-            tried[best + step] = left_out_error(kernel, targets, PENALTIES[best + step])
+            tried[best + step] = error(best + step)
         if tried[best + step] >= tried[best]:
             break
         best += step
     return float(PENALTIES[best]), tried[best]
 
 
-def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> float:
+def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float, *, any_scale: bool = False) -> float:
     """The same as `left_out_errors` for one penalty, by an inverse."""
     from scipy.linalg import blas, lapack
 
@@ -91,11 +101,18 @@ def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> f
     inverse, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1)  # its lower half
     if failed or failed_too:
         return np.inf
-    known = np.isfinite(targets)
-    solved = blas.dsymm(1.0, inverse, np.where(known, targets, 0.0), lower=1)
-    return _mean_square(solved / np.diag(inverse)[:, None], known)
+    solved = blas.dsymm(1.0, inverse, np.nan_to_num(targets), lower=1)
+    return _error(solved / np.diag(inverse)[:, None], targets, any_scale=any_scale)
 
 
-def _mean_square(missed: np.ndarray, known: np.ndarray) -> float:
-    """Mean square of what was missed, over the entries that are known, added up over the columns."""
-    return float(known_means(np.where(known, missed, np.nan) ** 2).sum())
+def _error(missed: np.ndarray, targets: np.ndarray, *, any_scale: bool) -> float:
+    """Mean square of what was missed, over the entries that are known, added up over the columns.
+
+    With `any_scale`, of what predictions p of targets y miss when multiplied by a = ⟨y, p⟩ / |p|², or by 0 where that
+    is negative: |y|² − a² |p|².
+    """
+    if not any_scale:
+        return float(known_means(np.where(np.isfinite(targets), missed, np.nan) ** 2).sum())
+    predicted = targets - missed
+    squares, shared = float(known_means(predicted**2).sum()), float(known_means(targets * predicted).sum())
+    return max(0.0, float(known_means(targets**2).sum()) - max(shared, 0.0) ** 2 / max(squares, 1e-300))
