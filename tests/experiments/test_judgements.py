@@ -35,3 +35,15 @@ def test_graph_metric_is_judged_against_the_paper_and_the_others(tmp_path):
         records.add(config, {"validation": 0.9, "test": 0.95, "seconds": {"training": 0.0, "distances": 1.0}})
     text = graph_metric_judgement(list(records))
     assert text.endswith("is ahead of both on 1: MUTAG (degree), 95.0 with WL-OA, SVM, against 92.0.")
+
+
+def test_means_are_compared_in_tenths(tmp_path):
+    """The paper prints no more; and the mean of ten shares may miss 90.0 by rounding."""
+    records = Records(tmp_path)
+    add_graph_metric(records, [0.9 - 1e-12, 0.9 - 1e-12])  # published: 90.0
+    for config in cells(MUTAG, "wl-oa", "authors", 2, ["svm"]):
+        records.add(config, {"validation": 0.9, "test": 0.9001, "seconds": {"training": 0.0, "distances": 1.0}})
+    text = graph_metric_judgement(list(records))
+    assert "at least its mean on 1 of 1 tasks; the median difference is +0.0 points" in text
+    assert "at least the best number in the paper's tables on 1: MUTAG (degree)." in text
+    assert text.endswith("is ahead of both on 0.")

@@ -39,14 +39,15 @@ def graph_metric_judgement(records: Sequence[Record]) -> str:
     gaps, best, behind = {}, [], []
     for name in TABLES["beyond"]:
         found = {c: table_entry(records, TASKS[name], "graphmetric", c) for c in ("head-knn", "head-auto")}
-        means = {classifier: entry.mean for classifier, entry in found.items() if not isinstance(entry, str)}
+        # in tenths, as the paper's
+        means = {classifier: round(entry.mean, 1) for classifier, entry in found.items() if not isinstance(entry, str)}
         if "head-knn" not in means:
             continue
         gaps[name] = means["head-knn"] - PUBLISHED[name, "rpw", "knn"][0]
         ours = max(means.values())
         if ours >= max(mean for (task, *_), (mean, _) in PUBLISHED.items() if task == name):
             best.append(name)
-        others = other_systems(records, name)
+        others = {system: round(mean, 1) for system, mean in other_systems(records, name).items()}
         if others and others[ahead := max(others, key=others.__getitem__)] > ours:
             behind.append(
                 {"task": name, "mean": f"{others[ahead]:.1f}", "system": title(*ahead), "ours": f"{ours:.1f}"}
