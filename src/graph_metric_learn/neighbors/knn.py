@@ -25,7 +25,7 @@ from .reference_graphs import ReferenceGraphs
 from .streaming import streamed
 
 VOTES = ("uniform", "distance")
-_KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from
+_KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from; more pay only with learned scores
 _CHOSEN_ON = 2000  # reference graphs that it looks at, at most
 _ROWS = 1000  # graphs whose distances to all reference graphs are held at once
 _ADDING = threading.Lock()  # reference graphs grow one call after the other

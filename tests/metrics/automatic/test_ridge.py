@@ -57,7 +57,7 @@ def test_errors_whatever_the_scale_of_predictions(problem, penalty):
     assert found[0] < refitted(kernel, targets, penalty)
 
 
-def test_no_factor_makes_wrong_predictions_right(rng):
+def test_no_factor_makes_wrong_predictions_right():
     """Without anything to learn, graphs left out are predicted to be on the other side of the mean."""
     targets = np.array([[1.0], [-1.0]] * 10)
     found = left_out_errors(np.ones((20, 20)), targets, any_scale=True)
