@@ -78,3 +78,8 @@ def least_plan_by_linear_programme(x, y, a, b, direction, order=2.0):
     solved = linprog(full, A_ub=along[None], b_ub=[best + 1e-9], A_eq=marginals, b_eq=sums)
     assert solved.success
     return solved.fun
+
+
+def plain_votes(distances):
+    """What `weights="distance"` means, as scikit-learn's `weights`: from the distances of k neighbours [N, k]."""
+    return 1 / np.maximum(distances, distances.max(axis=1, keepdims=True) / 10)

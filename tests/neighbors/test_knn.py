@@ -13,22 +13,26 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import graph_metric_learn as gml
 from earlier_models import as_version_2
 from graph_zoo import as_networkx, as_pyg
+from helpers import plain_votes
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml
+
+WORTH = {"uniform": "uniform", "distance": plain_votes}
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 def test_neighbours_vote_as_in_scikit_learn(data, weights):
+    """But that votes by distance are limited."""
     train, _, test, _ = data
     names = np.array(["ring", "hub", "third"])[np.arange(40) % 3]
     clf = gml.GraphKNNClassifier(sgml(), n_neighbors=4, weights=weights).fit(train, names)
     d_train, d_test = clf.metric_.pairwise_distances(train), clf.metric_.pairwise_distances(test, train)
-    wanted = KNeighborsClassifier(4, weights=weights, metric="precomputed").fit(d_train, names)
+    wanted = KNeighborsClassifier(4, weights=WORTH[weights], metric="precomputed").fit(d_train, names)
     np.testing.assert_allclose(clf.predict_proba(test), wanted.predict_proba(d_test), atol=1e-5)
     assert (clf.predict(test) == wanted.predict(d_test)).all()
     distances, _ = clf.kneighbors(test)
     np.testing.assert_allclose(distances, np.sort(d_test, axis=1)[:, :4], atol=1e-5)
     assert (clf.predict(train[:3]) == clf.predict(as_networkx(train[:3]))).all()
-    if weights == "distance":  # a graph that is its own nearest neighbour decides alone
+    if weights == "distance":  # most graphs are the nearest of their own by far
         assert (clf.predict(train) == names).all()
 
 
@@ -152,7 +156,7 @@ def test_numbers_are_averaged_as_in_scikit_learn(rng, weights):
     x, y, new = rng.normal(size=30), rng.normal(size=(30, 2)), rng.normal(size=10)
     for targets in (y[:, 0], y):
         model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=4, weights=weights).fit(points(*x), targets)
-        plain = KNeighborsRegressor(4, weights=weights).fit(x[:, None], targets)
+        plain = KNeighborsRegressor(4, weights=WORTH[weights]).fit(x[:, None], targets)
         np.testing.assert_allclose(model.predict(points(*new)), plain.predict(new[:, None]), rtol=1e-3)
 
 
@@ -178,9 +182,9 @@ def test_k_is_chosen_for_numbers_by_leaving_one_out(rng):
         model = gml.GraphKNNRegressor(FirstColumn()).fit(points(*x), y)
         assert low <= model.n_neighbors_ <= high
         nearest = np.argsort(np.abs(x[:, None] - x), axis=1)[:, 1:]
-        worth = 1 / np.take_along_axis(np.abs(x[:, None] - x), nearest, axis=1)
+        distances = np.take_along_axis(np.abs(x[:, None] - x), nearest, axis=1)
         errors = {
-            k: np.mean((np.average(y[nearest[:, :k]], axis=1, weights=worth[:, :k]) - y) ** 2)
+            k: np.mean((np.average(y[nearest[:, :k]], axis=1, weights=plain_votes(distances[:, :k])) - y) ** 2)
             for k in (1, 2, 3, 5, 7, 10, 15)
         }
         assert model.n_neighbors_ == min(errors, key=errors.get)
@@ -233,7 +237,9 @@ def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path, weights):
     distances = model.metric_.pairwise_distances(train)
     np.fill_diagonal(distances, 1e6)
     votes = [
-        KNeighborsClassifier(k, weights=weights, metric="precomputed").fit(np.zeros((40, 40)), y).predict(distances)
+        KNeighborsClassifier(k, weights=WORTH[weights], metric="precomputed")
+        .fit(np.zeros((40, 40)), y)
+        .predict(distances)
         for k in (1, 2, 3, 5, 7, 10, 15)
     ]
     hits = [np.mean(vote == y) for vote in votes]
@@ -274,7 +280,19 @@ def test_copies_in_the_reference_share_their_votes():
         near = gml.GraphKNNClassifier(clf.metric, n_neighbors=12, weights="distance").fit(
             [(rings + stars)[i] for i in order], y[order]
         )
-        np.testing.assert_allclose(near.predict_proba([nx.cycle_graph(6)]), [[0.3, 0.7, 0.0]])
+        np.testing.assert_allclose(near.predict_proba([nx.cycle_graph(6)]), [[30 / 102, 70 / 102, 2 / 102]])
+
+
+def test_a_copy_does_not_decide_alone():
+    """One copy among eleven neighbours counts ten times as much as each of the rest; in earlier versions, all."""
+    graphs, y = points(0.0, *[1.0, -1.0] * 5), ["a"] + ["b"] * 10
+    model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=11).fit(graphs, y)
+    np.testing.assert_allclose(model.predict_proba(points(0.0)), [[0.5, 0.5]])
+    model.add(points(1.0), ["b"])
+    model.set_params(n_neighbors=12)
+    assert model.predict(points(0.0)) == ["b"]
+    del model.chosen_["vote_limit"]
+    np.testing.assert_allclose(model.predict_proba(points(0.0)), [[1.0, 0.0]])
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])

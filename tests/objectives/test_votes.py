@@ -43,8 +43,7 @@ def obvious_sums(distances, values, k, *, weighted):
         tied = [i for d, i in finite if d == last]
         votes = dict.fromkeys(nearer, 1.0) | dict.fromkeys(tied, (min(k, len(finite)) - len(nearer)) / len(tied))
         if weighted:
-            copies = [i for i in votes if row[i] == 0]
-            votes = {i: votes[i] for i in copies} if copies else {i: v / row[i] for i, v in votes.items()}
+            votes = {i: v / (max(row[i], last / 10) or 1) for i, v in votes.items()}
         for i, vote in votes.items():
             found += vote * values[i]
     return sums
@@ -83,6 +82,12 @@ def test_sums_with_ties_and_some_that_do_not_count(weighted, seed, most):
     for q, k in enumerate(ks):
         np.testing.assert_allclose(sums[:, q], obvious_sums(d, values, k, weighted=weighted), atol=1e-12)
     assert (sums[0] == 0).all()
+
+
+def test_copies_take_all_where_nothing_limits_votes():
+    shares, d = np.ones((2, 3)), np.array([[0.0, 0.0, 1.0], [0.1, 1.0, 2.0]])
+    np.testing.assert_allclose(by_distance(shares, d, np.inf), [[1.0, 1.0, 0.0], [10.0, 1.0, 0.5]])
+    np.testing.assert_allclose(by_distance(shares, d), [[10.0, 10.0, 1.0], [5.0, 1.0, 0.5]])
 
 
 def test_votes_are_the_shares_by_class(rng):

@@ -111,7 +111,7 @@ def choose_knn_loo(
 
 
 def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """:func:`choose_knn_loo` with votes weighted by one over the distance, as scikit-learn's weights="distance"."""
+    """:func:`choose_knn_loo` with votes weighted by distance, see :func:`by_distance`."""
     return choose_knn_loo(distances, y, train, test, weighted=True)
 
 

@@ -18,7 +18,7 @@ from ..objectives.folds import check_groups
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
-from ..objectives.votes import SAME, by_distance, elected, neighbor_shares
+from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
 from .reference_graphs import ReferenceGraphs
@@ -93,7 +93,7 @@ class _Neighbors(MetricPredictor):
         """k: that of a metric which has found one for itself, else the best of 1, 2, 3, 5, 7, 10 and 15."""
         self._check_neighbors(len(self.y_))
         if not isinstance(self.n_neighbors, str):
-            return {"n_neighbors": int(self.n_neighbors)}
+            return {"n_neighbors": int(self.n_neighbors), "vote_limit": VOTE_LIMIT}
         objective, target = self._objective()
         views = self.metric_.fold_views(_CHOSEN_ON) if self._own else None
         own = getattr(getattr(self.metric_, "learned_", None), "gate", None)
@@ -105,7 +105,7 @@ class _Neighbors(MetricPredictor):
         else:
             scores = self._left_out_scores(objective, target, groups, ks)
         best = int(scores.argmax())
-        return {"n_neighbors": ks[best], "held_out_score": float(scores[best])}
+        return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
 
     def _left_out_scores(self, objective: Objective, target: np.ndarray, groups: Any, ks: list[int]) -> np.ndarray:
         """Mean score by k, each graph predicted by all others (of other groups)."""
@@ -230,7 +230,8 @@ class _Neighbors(MetricPredictor):
         if len(distances) == 0:
             return np.zeros(distances.shape)
         shares = neighbor_shares(distances, k)
-        return by_distance(shares, distances) if self.weights == "distance" else shares
+        limit = self.chosen_.get("vote_limit", np.inf)  # earlier versions had none
+        return by_distance(shares, distances, limit) if self.weights == "distance" else shares
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
@@ -245,7 +246,8 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         How many neighbours vote; "auto" takes the k that the metric has found for itself, by graphs held out, else the
         best of 1, 2, 3, 5, 7, 10 and 15.
     weights : {"uniform", "distance"}
-        Whether all count the same, or nearer ones more.
+        Whether all count the same, or each as one over its distance, at most ten times as much as the farthest of the
+        k: a copy does not decide alone.
     memory : str or joblib.Memory, optional
         Where fitted metrics are kept, so that a search over the other settings fits each of them once.
 

@@ -207,7 +207,7 @@ def _of_neighbors(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     count = len(loaded.y_)
     if isinstance(getattr(loaded, "n_neighbors", "auto"), int) and loaded.n_neighbors > count:
         raise FieldError("params.n_neighbors", f"is {loaded.n_neighbors}, but there are {count} reference graphs")
-    return record({}, {"n_neighbors": whole(1, count), **_SCORES})(chosen, "chosen")
+    return record({}, {"n_neighbors": whole(1, count), "vote_limit": number(1), **_SCORES})(chosen, "chosen")
 
 
 def _of_svc(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Objective(ABC):
         ks : sequence of int
             Ascending.
         weighted : bool
-            Whether nearer neighbours count more, by one over the distance.
+            Whether nearer neighbours count more, see :func:`by_distance`.
         """
 
     def left_out_scores(
