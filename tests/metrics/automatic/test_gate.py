@@ -39,7 +39,7 @@ def test_noise_is_not_learned(seed):
     found, _ = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
     assert found.weight == 0
     assert found.learned == found.unlearned
-    assert found.gain < 3 * found.error
+    assert found.gain <= 3 * found.error
 
 
 def test_what_tells_new_graphs_apart_is(rng):
@@ -50,6 +50,21 @@ def test_what_tells_new_graphs_apart_is(rng):
     assert found.machine > 0.9
     assert found.gain > 3 * found.error > 0
     assert sorted(np.concatenate([fold.held for fold in folds])) == list(range(COUNT))
+
+
+def test_predictions_that_are_too_bold_tell_graphs_apart_too(rng):
+    """A fourth of the classes is wrong, and the machine repeats the nearest: worse than the mean, but useful."""
+    count = 600
+    clusters = np.arange(count) % 2
+    codes = np.where(rng.random(count) < 0.25, 1 - clusters, clusters)
+    kernel = np.exp(-np.sqrt(squares_of(6.0 * clusters[:, None] + rng.normal(size=(count, 1)))))
+    squares, _, _ = problem(rng, signal=0.0, count=count)
+    found, folds = decide(squares, kernel, 1e-6, classes_of(codes), codes, np.arange(count), rng)
+    errors = [((np.eye(2)[codes] - fold.scores)[fold.held] ** 2).sum(1) for fold in folds]
+    assert np.concatenate(errors).mean() > 0.5  # that of the mean
+    assert found.gain > 3 * found.error
+    assert found.weight > 0
+    assert found.learned > found.unlearned + 0.05
 
 
 def test_what_does_not_help_neighbours_is_off(rng):

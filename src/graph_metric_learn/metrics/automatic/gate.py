@@ -36,7 +36,8 @@ class Gate:
     machine : float
         Score of the machine's own predictions.
     gain, error : float
-        What the machine takes off the squared error of the mean, relative to it, and its standard error.
+        What the machine takes off the squared error of the mean, relative to it, and its standard error; predictions
+        that are too bold are first drawn towards the mean, as distances between them do not depend on their scale.
     """
 
     weight: float
@@ -134,7 +135,8 @@ def decide(
     count = len(target)
     ks = [k for k in _KS if k < count * (N_FOLDS - 1) // N_FOLDS] or [1]
     table, own, draws = np.zeros((len(_WEIGHTS), len(ks))), 0.0, 0
-    gains: list[np.ndarray] = []
+    of_mean: list[np.ndarray] = []  # what graphs held out have beyond the mean of the known
+    of_machine: list[np.ndarray] = []  # and what is predicted of it
     first: list[Fold] = []
     while draws == 0 or (draws * count < _GRAPHS and draws < _DRAWS):
         folds = list(held_out(kernel, outputs, penalty, objective.folds(target, N_FOLDS, rng, groups), squares))
@@ -149,13 +151,15 @@ def decide(
                 found = objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True)
                 table[place] += found.sum(0)
             own += float(objective.output_scores(scores[held], target[held]).sum())
-            gains.append(_gains(scores[held], outputs[held], known_means(outputs[known])))
-    if not gains:
+            mean, there = known_means(outputs[known]), np.isfinite(outputs[held])
+            of_mean.append(np.where(there, outputs[held] - mean, 0.0))
+            of_machine.append(np.where(there, scores[held] - mean, 0.0))
+    if not of_mean:
         raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
-    gain = np.concatenate(gains)
+    gain = _gains(np.concatenate(of_mean), np.concatenate(of_machine))
     table /= len(gain)
     relative, error = float(gain.mean()), float(gain.std() / np.sqrt(count))
-    if relative < _CERTAIN * error:
+    if relative <= _CERTAIN * error:
         table[1:] = -np.inf
     place, k = best_setting(table)
     unlearned = float(table[0, best_setting(table[:1])[1]])
@@ -179,10 +183,11 @@ def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     return cdist(scores, others, "sqeuclidean").astype(np.float32)
 
 
-def _gains(scores: np.ndarray, outputs: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """What predictions take off the squared error of the mean [H], relative to the mean of that."""
-    known = np.isfinite(outputs)
-    filled = np.where(known, outputs, 0.0)
-    of_mean = np.where(known, filled - mean, 0.0) ** 2
-    of_machine = np.where(known, filled - scores, 0.0) ** 2
-    return (of_mean - of_machine).sum(1) / max(float(of_mean.sum(1).mean()), 1e-30)
+def _gains(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """What predictions [H, T] take off the squares of what is to be predicted [H], relative to the mean of these.
+
+    They are multiplied by the factor between 0 and 1 that suits them best.
+    """
+    factor = np.clip((truth * predicted).sum() / max(float((predicted**2).sum()), 1e-300), 0.0, 1.0)
+    squares = (truth**2).sum(1)
+    return (squares - ((truth - factor * predicted) ** 2).sum(1)) / max(float(squares.mean()), 1e-30)
