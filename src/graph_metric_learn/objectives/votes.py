@@ -128,21 +128,22 @@ def _add_up(part, parts, distances, values, ks, weighted, sums):
                     best[place] = best[place - 1]
                     place -= 1
                 best[place] = d
-        farthest = np.zeros(len(ks))  # of those who vote
+        most = np.ones(len(ks))  # that a vote counts: by the farthest of those who vote
         for q in range(len(ks)):
-            for place in range(ks[q] - 1, -1, -1):
-                if best[place] < np.inf:
-                    farthest[q] = best[place]
-                    break
+            place = ks[q] - 1
+            while place > 0 and best[place] == np.inf:
+                place -= 1
+            if weighted and best[place] > 0:
+                most[q] = VOTE_LIMIT / best[place]
         shared = np.zeros((len(ks), width))
         nearer = np.zeros(len(ks))
         tied = np.zeros(len(ks))
         for b in range(len(row)):
             d = row[b]
             if d <= best[-1] * (1 + SAME) and d < np.inf:
+                own = 1.0 / d if weighted and d > 0 else np.inf
                 for q in range(len(ks)):
-                    limited = max(d, farthest[q] / VOTE_LIMIT)
-                    worth = 1.0 / limited if weighted and limited > 0.0 else 1.0
+                    worth = min(own, most[q])
                     last = best[ks[q] - 1]
                     if d < last * (1 - SAME):
                         nearer[q] += 1.0
