@@ -2,18 +2,32 @@ import json
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from graph_metric_learn.neighbors.calibration import calibrate, probabilities
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_it_is_the_logistic_regression_of_scikit_learn(rng, n_classes):
-    codes = np.arange(90) % n_classes
-    scores = rng.normal(size=(90, n_classes)) + 1.5 * np.eye(n_classes)[codes]
-    found = probabilities(scores, calibrate(scores, codes, n_classes))
-    scaled = (scores - scores.mean(0)) / scores.std(0)
+def test_one_score_has_the_logistic_regression_of_scikit_learn(rng):
+    codes = np.arange(90) % 2
+    scores = rng.normal(size=90) + 1.5 * codes + 3
+    found = probabilities(scores, calibrate(scores, codes, 2))
+    scaled = (scores[:, None] - scores.mean()) / scores.std()
     np.testing.assert_allclose(found, LogisticRegression(C=10.0).fit(scaled, codes).predict_proba(scaled), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 30])
+def test_scores_of_all_classes_keep_their_order(rng, n_classes):
+    """And the slope is the one of the least loss on the graphs it was found on, among a thousand."""
+    codes = np.arange(120) % n_classes
+    scores = 0.1 * (rng.normal(size=(120, n_classes)) + 2 * np.eye(n_classes)[codes]) + 5
+    found = probabilities(scores, calibrate(scores, codes, n_classes))
+    np.testing.assert_array_equal(np.argsort(found, axis=1), np.argsort(scores, axis=1))
+    slopes = np.logspace(-1, 3, 1000)
+    losses = [log_loss(codes, softmax(slope * scores, axis=1)) for slope in slopes]
+    assert log_loss(codes, found) < min(losses) + 1e-3
+    assert log_loss(codes, found) < log_loss(codes, np.full((120, n_classes), 1 / n_classes)) - 0.1
 
 
 def test_probabilities_are_those_that_were_drawn_by(rng):

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+_STRENGTH = 10.0  # inverse of how strongly slopes are drawn to 0, as C of scikit-learn's logistic regression
+_SLOPES = (-10.0, 10.0)  # logarithms of the slopes that are tried
+
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> dict[str, Any]:
-    """A multinomial logistic regression from scores [N] or [N, S] to classes, as JSON can hold it.
+    """How sure scores are, as JSON can hold it: from scores to probabilities of the classes.
+
+    A single score [N], the larger the more likely the second of two classes, gets a logistic regression. Scores of all
+    classes [N, C] get one slope, probabilities ∝ exp(slope · score): the largest score stays the most likely. With a
+    slope for each pair of a score and a class, there are too many to be found on few graphs.
 
     The scores must be of graphs that whatever made them has not seen. Classes that are not among them get a
     probability of nearly 0.
     """
-    from sklearn.exceptions import ConvergenceWarning
+    from scipy.optimize import minimize_scalar
     from sklearn.linear_model import LogisticRegression
 
     table = scores.reshape(len(scores), -1)
-    centre, scale = table.mean(0), np.maximum(table.std(0), 1e-12)
+    width = table.shape[1]
+    centre, scale = np.zeros(width), np.full(width, max(float(table.std()), 1e-12))
     present = np.unique(codes)
-    coefficients, offsets = np.zeros((n_classes, table.shape[1])), np.full(n_classes, -20.0)
-    if len(present) == 1:
-        offsets[present] = 0.0
-    else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = LogisticRegression(C=10.0, max_iter=500).fit((table - centre) / scale, codes)
-        if len(present) == 2:
-            coefficients[present[1]], offsets[present[0]] = model.coef_[0], 0.0
-            offsets[present[1]] = model.intercept_[0]
-        else:
-            coefficients[present], offsets[present] = model.coef_, model.intercept_
+    coefficients, offsets = np.zeros((n_classes, width)), np.full(n_classes, -20.0)
+    offsets[present] = 0.0
+    if width == 1 and len(present) == 2:
+        centre = table.mean(0)
+        model = LogisticRegression(C=_STRENGTH).fit((table - centre) / scale, codes)
+        coefficients[present[1]], offsets[present[1]] = model.coef_[0], model.intercept_[0]
+    elif len(present) > 1:
+        scaled, own = table[:, present] / scale[0], np.searchsorted(present, codes)
+
+        def missed(log_slope: float) -> float:
+            slope = np.exp(log_slope)
+            chances = _normalised(slope * scaled)[np.arange(len(own)), own]
+            return -np.log(np.maximum(chances, 1e-300)).sum() + slope**2 / (2 * _STRENGTH)
+
+        slope = np.exp(minimize_scalar(missed, bounds=_SLOPES, method="bounded").x)
+        coefficients[present, present] = slope
     return {
         "centre": centre.tolist(), "scale": scale.tolist(), "coefficients": coefficients.tolist(),
         "offsets": offsets.tolist(),
@@ -41,6 +52,10 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> dict[str
 def probabilities(scores: np.ndarray, calibrator: dict[str, Any]) -> np.ndarray:
     """Probabilities of the classes [N, C] that `calibrate` found for such scores."""
     table = (scores.reshape(len(scores), -1) - np.array(calibrator["centre"])) / np.array(calibrator["scale"])
-    energy = table @ np.array(calibrator["coefficients"]).T + np.array(calibrator["offsets"])
+    return _normalised(table @ np.array(calibrator["coefficients"]).T + np.array(calibrator["offsets"]))
+
+
+def _normalised(energy: np.ndarray) -> np.ndarray:
+    """Shares of exp(energy) in each row."""
     odds = np.exp(energy - energy.max(1, keepdims=True))
     return odds / odds.sum(1, keepdims=True)
