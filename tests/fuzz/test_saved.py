@@ -73,6 +73,7 @@ FIELDS = {
     "knn": [
         (("y",), [], "y"),
         (("chosen", "n_neighbors"), 10**9, "chosen.n_neighbors"),
+        (("chosen", "vote_limit"), 0.5, "chosen.vote_limit"),
         (("metric_kind",), "Thing", "Thing"),
         (("params", "colour"), 1, "params.colour is not known"),
     ],

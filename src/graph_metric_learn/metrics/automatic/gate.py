@@ -18,7 +18,7 @@ _WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the squared distance of t
 _KS = (1, 2, 3, 5, 7, 10, 15, 25, 40)
 _GRAPHS = 3000  # folds are drawn anew until about so many graphs were held out
 _DRAWS = 5  # but at most so often
-_CERTAIN = 3.0  # standard errors by which the machine must beat the mean
+CERTAIN = 3.0  # standard errors by which the machine must beat the mean
 
 
 @dataclass
@@ -159,7 +159,7 @@ def decide(
     gain = _gains(np.concatenate(of_mean), np.concatenate(of_machine))
     table /= len(gain)
     relative, error = float(gain.mean()), float(gain.std() / np.sqrt(count))
-    if relative <= _CERTAIN * error:
+    if relative <= CERTAIN * error:
         table[1:] = -np.inf
     place, k = best_setting(table)
     unlearned = float(table[0, best_setting(table[:1])[1]])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...objectives import Objective
 from .estimate import Estimate
+from .gate import CERTAIN
 from .learning import Learned
 from .width import Width
 
@@ -35,7 +36,8 @@ def learning_in_words(learned: Learned) -> str:
     machine = f"kernel ridge regression on {' + '.join(names)}"
     if gate.weight > 0:
         return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {gate.n_neighbors})"
-    why = "it did not help graphs held out" if gate.gain > 3 * gate.error else "it predicts no better than the mean"
+    certain = gate.gain > CERTAIN * gate.error
+    why = "it did not help graphs held out" if certain else "it predicts no better than the mean"
     return f"learned nothing: a {machine} was tried, but {why} (k = {gate.n_neighbors})"
 
 
