@@ -1,4 +1,5 @@
 import os
+import threading
 import time
 
 import joblib
@@ -7,6 +8,7 @@ import pytest
 
 import graph_metric_learn as gml
 from cluster import cluster
+from graph_metric_learn._core.compiled import thread_count
 from graph_metric_learn._core.parallel import Package, in_parallel, is_parallel, size_of
 from graph_metric_learn.graphs import stream
 from graph_zoo import as_pyg, zoo
@@ -33,6 +35,20 @@ def test_tasks_are_drawn_when_they_are_needed():
     results = in_parallel(where, (drawn.append(i) or i for i in range(100)), {"offset": 0})
     next(results)
     assert len(drawn) == 1
+
+
+def thread(shared, task):
+    shared.wait(timeout=60)  # until all threads are here
+    return task, threading.current_thread().name
+
+
+def test_threads_do_several_at_once_in_order():
+    count = thread_count()
+    done = list(in_parallel(thread, range(2 * count), threading.Barrier(count), threads=True))
+    assert [task for task, _ in done] == list(range(2 * count))
+    assert len({name for _, name in done}) == count
+    with pytest.raises(ValueError, match="graph 3 is bad"):
+        list(in_parallel(fails, [3], threads=True))
 
 
 def fails(shared, task):

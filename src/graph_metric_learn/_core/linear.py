@@ -1,8 +1,12 @@
-"""Principal axes of points, from either side of the data matrix."""
+"""Linear algebra: principal axes, and how many threads matrix products have."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 MAX_COLUMNS = 96  # more columns than this are reduced to principal components
 
@@ -21,3 +25,14 @@ def principal_components(centred: np.ndarray) -> np.ndarray:
     """A map [q, 96], float32, onto the axes along which rows [S, q] vary most; onto all of them where q is smaller."""
     _, axes = principal_axes(centred.T @ centred)
     return np.ascontiguousarray(axes[:, :MAX_COLUMNS], dtype=np.float32)
+
+
+@contextmanager
+def one_thread_for_products() -> Iterator[None]:
+    """Inside, matrix products and decompositions (BLAS, LAPACK) take one thread each.
+
+    Their other threads wait for more work without sleeping, and take the time of loops that have threads of their own:
+    where small products alternate with such loops, all is done in two thirds of the time without them.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        yield

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .compiled import thread_count
+from .linear import one_thread_for_products
 
-def in_parallel(function: Callable[..., Any], tasks: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+
+def in_parallel(
+    function: Callable[..., Any], tasks: Iterable[Any], shared: Any = None, *, threads: bool = False
+) -> Iterator[Any]:
     """function(shared, task) for each task, in the order of the tasks.
 
-    Tasks are drawn as they are needed, a few ahead. Without more ado they are done one after the other, here; inside
-    ``joblib.parallel_config("loky", n_jobs=2)`` or ``joblib.parallel_config("dask")`` by processes or a cluster.
+    Tasks are drawn as they are needed, a few ahead. Without more ado they are done here, one after the other or by
+    `threads`; inside ``joblib.parallel_config("loky", n_jobs=2)`` or ``joblib.parallel_config("dask")`` by processes or
+    a cluster.
 
     Parameters
     ----------
@@ -21,6 +29,8 @@ def in_parallel(function: Callable[..., Any], tasks: Iterable[Any], shared: Any 
     tasks : iterable
     shared : object
         What all tasks need; it goes to each worker once.
+    threads : bool
+        For work that leaves Python, such as decompositions of matrices; all tasks are drawn at once.
 
     Examples
     --------
@@ -30,8 +40,11 @@ def in_parallel(function: Callable[..., Any], tasks: Iterable[Any], shared: Any 
     from joblib import Parallel, delayed
 
     if not is_parallel():
-        for task in tasks:
-            yield function(shared, task)
+        if not threads:
+            yield from (function(shared, task) for task in tasks)
+            return
+        with one_thread_for_products(), ThreadPoolExecutor(thread_count()) as pool:
+            yield from pool.map(partial(function, shared), tasks)
         return
     _send_to_one_worker_too()
     package = Package(shared)

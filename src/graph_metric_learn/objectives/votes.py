@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.compiled import share_of, shared
 
-_SMALL = 200_000  # distances up to which threads are not worth waking
+_SMALL = 30_000  # distances up to which threads are not worth waking
 SAME = 1e-5  # relative difference up to which two float32 distances count as equal
 VOTE_LIMIT = 10.0  # how often as much as the farthest of those who vote anybody counts, at most
 

@@ -47,6 +47,13 @@ def test_directions_are_those_of_largest_variance(vectors):
         np.testing.assert_allclose(found.var(0, ddof=1), wanted[:5], rtol=1e-3)
 
 
+def test_directions_of_little_variance_are_orthogonal_too(rng):
+    vectors = (rng.normal(size=(60, 200)) * np.logspace(0, -3.2, 200)).astype(np.float32)
+    directions = Projection.fit(vectors, 256).directions
+    assert directions.shape[1] > 50
+    np.testing.assert_allclose(directions.T @ directions, np.eye(directions.shape[1]), atol=1e-5)
+
+
 def test_sparse_and_dense_agree(vectors):
     dense, thin = (Projection.fit(form(vectors), 6) for form in FORMS)
     one, two = dense.apply(FORMS[0](vectors)), thin.apply(FORMS[1](vectors))

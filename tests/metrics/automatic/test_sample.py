@@ -48,10 +48,10 @@ def test_distances_of_a_sample_are_those_of_its_terms(rng, names, kind):
     np.testing.assert_allclose(sample.squares(term), wanted, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize(("nodes", "times"), [(300, 1), (4, 2)])
-def test_vectors_of_many_points_are_computed_once(rng, monkeypatch, nodes, times):
-    """Those of small graphs take more memory than time."""
-    sample = sampled([nx.gnp_random_graph(nodes, 0.5, seed=i) for i in range(3)], ["structure@0"])
+@pytest.mark.parametrize(("room", "times"), [(64 * 2**20, 1), (10, 2)])
+def test_vectors_are_computed_once_while_there_is_room(rng, monkeypatch, room, times):
+    monkeypatch.setattr(module, "_KEPT", room)
+    sample = sampled([nx.gnp_random_graph(4, 0.5, seed=i) for i in range(3)], ["structure@0"])
     (term,) = Term.fit_each("structure", ["structure@0"], ["axes"], sample.blocks, sample.sizes["nodes"], rng)
     calls = []
     monkeypatch.setattr(Term, "embedded", lambda *given, embedded=Term.embedded: calls.append(1) or embedded(*given))

@@ -40,7 +40,8 @@ class Projection:
     def fit(cls, vectors: Any, width: int) -> Projection:
         """At most `width` directions along which these vectors [N, D] vary most."""
         some = vectors[:: max(1, -(-vectors.shape[0] // _FITTED_TO))]
-        products = inner_products(some, some).astype(np.float64)
+        exact = some.astype(np.float64)  # so that directions of little variance are orthogonal, too
+        products = inner_products(exact, exact)
         products -= products.mean(0)
         products -= products.mean(1, keepdims=True)
         values, axes = np.linalg.eigh(products)
@@ -50,9 +51,7 @@ class Projection:
         weights -= weights.mean(0)  # zero but for rounding
         if sparse.issparse(some):
             return cls(None, some, np.ascontiguousarray(weights))
-        found = some.T.astype(np.float64) @ weights
-        found = np.linalg.qr(found)[0] if len(chosen) else found
-        return cls(np.ascontiguousarray(found, dtype=np.float32))  # as files hold it: products have the same bits
+        return cls(np.ascontiguousarray(exact.T @ weights, np.float32))  # as files hold it: products have the same bits
 
     @property
     def width(self) -> int:

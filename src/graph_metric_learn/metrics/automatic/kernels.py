@@ -59,16 +59,20 @@ def shortlist(
 ) -> list[tuple[str, str]]:
     """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
     centred = targets - known_means(targets)
-    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale))
+    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale), threads=True)
     errors = {(name, form): error for name, both in zip(squares, found, strict=True) for form, error in both.items()}
     return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
 
 
 def _errors_of_forms(given: tuple[np.ndarray, bool], squares: np.ndarray) -> dict[str, float]:
     """The least error of a candidate, by the form of its kernel."""
+    return {form: float(_errors(given, kernel_from_squares(squares, form)).min()) for form in FORMS}
+
+
+def _errors(given: tuple[np.ndarray, bool], kernel: np.ndarray) -> np.ndarray:
+    """The errors of a kernel, by penalty."""
     centred, any_scale = given
-    kernels = {form: kernel_from_squares(squares, form) for form in FORMS}
-    return {form: float(left_out_errors(one, centred, any_scale=any_scale).min()) for form, one in kernels.items()}
+    return left_out_errors(kernel, centred, any_scale=any_scale)
 
 
 def choose_kernels(
@@ -81,7 +85,7 @@ def choose_kernels(
     """
     centred = targets - known_means(targets)
     kernels = {key: kernel_from_squares(squares[key[0]], key[1]) for key in names}
-    alone = {key: left_out_errors(kernel, centred, any_scale=any_scale) for key, kernel in kernels.items()}
+    alone = dict(zip(kernels, in_parallel(_errors, kernels.values(), (centred, any_scale), threads=True), strict=True))
     first = min(alone, key=lambda key: alone[key].min())
     chosen, total = [first], kernels[first].astype(np.float64)
     best, penalty = float(alone[first].min()), float(PENALTIES[alone[first].argmin()])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_NODES, _MIN_GRAPHS = 80_000, 100  # a choice is made on at most 80,000 nodes, but at least 100 graphs
 _MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
+_KEPT = 64 * 2**20  # bytes of vectors that are kept, as several steps ask for them
 
 Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; names of trees as uint64
 
@@ -39,7 +40,7 @@ class Sample:
     blocks: Blocks
     sizes: Mapping[str, np.ndarray]
     target: np.ndarray
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # vectors by the key of the term
+    _kept: dict[str, np.ndarray] = field(default_factory=dict, repr=False)  # vectors by the key of the term
 
     def __len__(self) -> int:
         return len(self.target)
@@ -53,14 +54,16 @@ class Sample:
         return Sample(blocks, {cloud: sizes[which] for cloud, sizes in self.sizes.items()}, self.target[which])
 
     def embedded(self, term: Term) -> Any:
-        """Vectors of one term, before they are projected [N, D]; kept where many points have few of them."""
+        """Vectors of one term, before they are projected [N, D]; dense ones are kept, up to 64 MB of them."""
         if term.key in self._kept:
             return self._kept[term.key]
-        sizes = self.sizes[term.cloud]
-        vectors = term.embedded(self.blocks, sizes)
-        if isinstance(vectors, np.ndarray) and vectors.size < sizes.sum():
+        vectors = term.embedded(self.blocks, self.sizes[term.cloud])
+        if isinstance(vectors, np.ndarray) and vectors.nbytes + self._bytes() <= _KEPT:
             self._kept[term.key] = vectors
         return vectors
+
+    def _bytes(self) -> int:
+        return sum(vectors.nbytes for vectors in self._kept.values())
 
     def coordinates(self, term: Term) -> Any:
         """Vectors of one term [N, r]."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..._core.linear import one_thread_for_products
 from ...objectives import Objective
 from ...objectives.leave_one_out import leave_one_out, usable
 from .sample import Sample
@@ -44,6 +45,7 @@ class Choice:
     scores: dict[str, float] = field(default_factory=dict)
 
 
+@one_thread_for_products()
 def select_terms(
     screened: Mapping[str, Screened], objective: Objective, sample: Sample, screening: Sample, *, n_steps: int
 ) -> tuple[list[Term], Choice, dict[str, np.ndarray]]:
@@ -114,8 +116,8 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
     added: list[str] = []
     best, length = -np.inf, 0
     trail: list[tuple[str, float]] = []
-    for _ in range(n_steps):
-        tried = [score(total + squares[name]) for name in names]
+    for step in range(n_steps):
+        tried = [score(total + squares[name]) if step else scores[name] for name in names]
         place = int(np.argmax(tried))
         added.append(names[place])
         trail.append((names[place], tried[place]))
