@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_info, threadpool_limits
 
 collect_ignore = ["toy_metrics.py"]  # not for doctests: a second import would register its metrics again
 
@@ -33,3 +34,17 @@ NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA d
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
 def device(request):
     return request.param
+
+
+@pytest.fixture
+def blas_threads():
+    """How many threads matrix products have, as a function; three now. Skips where they cannot be set."""
+
+    def count():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    with threadpool_limits(3, user_api="blas"):
+        if count() != {3}:
+            pytest.skip("the threads of this BLAS cannot be set")
+        yield count

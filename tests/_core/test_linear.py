@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from graph_metric_learn._core.linear import one_thread_for_products, principal_axes, principal_components
 
@@ -22,21 +21,7 @@ def test_components_are_the_axes_of_largest_scatter(rng):
     np.testing.assert_allclose(np.abs(np.sum(rows[:5].T * basis[:, :5], axis=0)), 1, atol=1e-2)
 
 
-def blas_threads():
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-
-@pytest.fixture
-def several():
-    """Products have three threads; skips where nobody can say how many they have."""
-    np.ones((2, 2)) @ np.ones((2, 2))
-    with threadpool_limits(3, user_api="blas"):
-        if blas_threads() != {3}:
-            pytest.skip("the threads of this BLAS cannot be set")
-        yield
-
-
-def test_products_have_one_thread_inside_and_theirs_again_after(several):
+def test_products_have_one_thread_inside_and_theirs_again_after(blas_threads):
     with one_thread_for_products(), one_thread_for_products():
         assert blas_threads() == {1}
     assert blas_threads() == {3}

@@ -349,3 +349,11 @@ def test_classes_and_shares_are_those_of_both_methods(predictor, monkeypatch):
     assert len(calls) == (3 if isinstance(predictor, gml.GraphSVC) else 2) * alone  # an SVM embeds for each
     streamed = predictor.predict_with_shares(one for one in new)
     np.testing.assert_array_equal(streamed[1], expected[1])
+
+
+def test_products_have_one_thread_while_a_head_is_fitted(rng, monkeypatch, blas_threads):
+    seen, choose = [], gml.GraphRidge._choose
+    monkeypatch.setattr(gml.GraphRidge, "_choose", lambda *given: seen.append(blas_threads()) or choose(*given))
+    pairs, _ = zoo(rng, 20)
+    gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))
+    assert (seen, blas_threads()) == ([{1}], {3})

@@ -31,8 +31,9 @@ def principal_components(centred: np.ndarray) -> np.ndarray:
 def one_thread_for_products() -> Iterator[None]:
     """Inside, matrix products and decompositions (BLAS, LAPACK) take one thread each.
 
-    Their other threads wait for more work without sleeping, and take the time of loops that have threads of their own:
-    where small products alternate with such loops, all is done in two thirds of the time without them.
+    Their other threads wait, for each other and for more work, without sleeping. Where another process works as well,
+    decompositions take ten times as long with two threads as with one; and loops that have threads of their own are
+    slowed down even where nobody else works.
     """
     with threadpool_limits(1, user_api="blas"):
         yield

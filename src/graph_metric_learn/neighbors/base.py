@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
+from .._core.linear import one_thread_for_products
 from .._core.registry import Registry
 from ..graphs import Graphs, as_graphs
 from ..metrics.base import BaseGraphMetric, FoldView
@@ -88,6 +89,7 @@ class MetricPredictor(BaseEstimator):
         self._fit_metric(given, y, groups)
         return self._fit_head(given, y, groups)
 
+    @one_thread_for_products()
     def _fit_head(self, given: Graphs, y: np.ndarray, groups: Any = None) -> Self:
         """All of `fit` but the metric."""
         self._refer_to(given, y)

@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph, renumbered
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic import sample, selection
+from graph_metric_learn.metrics.automatic import estimator, sample, selection
 from graph_zoo import as_networkx, as_pyg, zoo
 
 
@@ -616,3 +616,12 @@ def test_attributes_with_a_large_offset_keep_their_digits():
     options = {"features": ["attributes@0"], "embedding": "mean", "learn": False, "random_state": 0}
     one, two = (gml.GraphMetric(**options).fit(each, y).pairwise_distances(each) for each in (graphs, moved))
     np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+def test_products_have_one_thread_while_it_is_fitted(rng, monkeypatch, blas_threads):
+    """Those of BLAS wait for each other: on a busy computer, decompositions take ten times as long."""
+    seen, learn = [], estimator.learn
+    monkeypatch.setattr(estimator, "learn", lambda *given, **more: seen.append(blas_threads()) or learn(*given, **more))
+    pairs, y = zoo(rng, 30)
+    gml.GraphMetric(random_state=0).fit(as_pyg(pairs, y))
+    assert (seen, blas_threads()) == ([{1}], {3})

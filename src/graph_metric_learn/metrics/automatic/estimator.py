@@ -12,6 +12,7 @@ import torch
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ..._core.linear import one_thread_for_products
 from ..._core.validation import draw_seed, one_of, whole_number
 from ...embeddings import EMBEDDINGS
 from ...features.blocks import NodeBlocks
@@ -177,6 +178,7 @@ class GraphMetric(BaseGraphMetric):
     seconds_: float
     _folds: list[Fold]
 
+    @one_thread_for_products()
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphMetric:
         """Chooses the metric, and learns.
 
@@ -237,17 +239,15 @@ class GraphMetric(BaseGraphMetric):
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
-            copies = copy_groups(seen)
+            copies, wanted = copy_groups(seen), target[rows]
             tried, base = best if every else {}, coordinates.first(asked)
-            squares = squares_by_known(base, tried, objective, target[rows], n_steps=self.n_steps)
+            squares = squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps)
             joined = copies if together is None else joined_groups(copies, together[rows])
-            self.learned_, self._folds = learn(
-                plan, embedded, squares, objective, target[rows], joined, rng, most=self._reserved
-            )
-            self.choice_.n_neighbors = self.learned_.gate.n_neighbors
-            weight = self.learned_.gate.weight
+            most = self._reserved
+            self.learned_, self._folds = learn(plan, embedded, squares, objective, wanted, joined, rng, most=most)
+            self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
             if self.n_components is not None:
-                self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, target[rows])
+                self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
         self.compaction_, self.low_rank_ = coordinates.projection_to(kept), None
         self._rows = rows if numbers is None else numbers[rows]
@@ -259,8 +259,8 @@ class GraphMetric(BaseGraphMetric):
         """Of training graphs without learned scores, of mean squared distance 1."""
         most = None if self.n_components is None else max(MOST, most_coordinates(self.n_components)) - self._reserved
         found = Coordinates.fit(self._side_by_side(embedded), most)
-        some = rng.permutation(found.whole.shape[0])[:1000]
-        mean = max(float(squares_without_copies(found.whole[np.sort(some)]).mean()), 1e-30)
+        some = np.sort(rng.permutation(found.whole.shape[0])[:1000])
+        mean = max(float(squares_without_copies(found.whole[some]).mean()), 1e-30)
         for term in self.terms_:
             term.weight /= mean
         return found.divided(float(np.sqrt(mean)))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._core.fields import Arrays, anything, number, record, whole
-from ..._core.linear import one_thread_for_products
 from ...objectives import Objective
 from .gate import Fold, Gate, Squares, decide, score_squares
 from .kernels import choose_kernels, shortlist
@@ -169,8 +167,7 @@ def learn(
     kernel = mean_kernel(parts, dict(embedded))
     outputs = objective.outputs(target)
     machine = Machine.fit(parts, kernel, outputs, plan.penalty, any_scale=objective.any_scale)
-    with one_thread_for_products() if len(target) <= _CHOSEN_ANEW else nullcontext():
-        gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng)
+    gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng)
     scores = kernel @ machine.weights + machine.mean
     unit = max(float(score_squares(scores, scores).mean()), 1e-30)
     return Learned(gate, machine, _directions(scores, most), unit), folds
