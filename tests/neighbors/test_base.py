@@ -7,6 +7,7 @@ import torch
 from joblib import Memory
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
@@ -357,3 +358,27 @@ def test_products_have_one_thread_while_a_head_is_fitted(rng, monkeypatch, blas_
     pairs, _ = zoo(rng, 20)
     gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))
     assert (seen, blas_threads()) == ([{1}], {3})
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_the_score_of_several_numbers_is_over_those_that_are_known(rng, kind):
+    pairs, _ = zoo(rng, 30)
+    y = several(pairs)
+    model = kind(blocks()).fit(as_pyg(pairs), y)
+    found, known = model.predict(as_pyg(pairs)), np.isfinite(y)
+    wanted = [r2_score(y[rows, column], found[rows, column]) for column, rows in enumerate(known.T)]
+    assert model.score(as_pyg(pairs), y) == pytest.approx(np.mean(wanted))
+    weights = rng.random(30)
+    wanted[1] = r2_score(y[known[:, 1], 1], found[known[:, 1], 1], sample_weight=weights[known[:, 1]])
+    for column in (0, 2):
+        wanted[column] = r2_score(y[:, column], found[:, column], sample_weight=weights)
+    assert model.score(as_pyg(pairs), y, weights) == pytest.approx(np.mean(wanted))
+    with pytest.raises(ValueError, match="no number is known of two graphs"):
+        model.score(as_pyg(pairs[:2]), np.array([[1.0, np.nan, np.nan], [np.nan, 2.0, np.nan]]))
+
+
+def test_a_single_number_that_is_missing_is_not_scored(rng):
+    pairs, _ = zoo(rng, 20)
+    model = gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))
+    with pytest.raises(ValueError, match="the number of graph 1 is missing"):
+        model.score(as_pyg(pairs[:2]), [1.0, np.nan])

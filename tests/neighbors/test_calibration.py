@@ -63,3 +63,20 @@ def test_it_is_kept_as_json(rng):
     calibrator = calibrate(scores, codes, 3)
     again = json.loads(json.dumps(calibrator))
     np.testing.assert_array_equal(probabilities(scores, again), probabilities(scores, calibrator))
+
+
+def test_the_order_of_scores_is_never_turned_around(rng):
+    """Scores that are wrong by chance: nearly the shares of the classes."""
+    codes = np.arange(40) % 4 == 0
+    scores = rng.normal(size=40) - codes
+    found = probabilities(scores, calibrate(scores, codes.astype(int), 2))
+    np.testing.assert_array_equal(np.argsort(found[:, 1]), np.argsort(scores))
+    np.testing.assert_allclose(found[:, 1], 0.25, atol=1e-3)
+
+
+def test_small_differences_between_scores_mean_little(rng):
+    """One of 40 is of the second class, and no decision is far from -1."""
+    scores = -1 + 0.002 * rng.normal(size=40)
+    scores[0] = -0.99
+    found = probabilities(np.array([-0.95, 1.0]), calibrate(scores, (np.arange(40) == 0).astype(int), 2))
+    assert found[0, 1] < 0.5

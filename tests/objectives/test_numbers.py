@@ -151,3 +151,12 @@ def test_numbers_that_cannot_be_squared_are_refused():
 def test_a_number_of_hundreds_of_digits_is_refused():
     with pytest.raises(ValueError, match="the target of graph 1 is a number of hundreds of digits"):
         check_numbers(PATHS, [1, 10**400, 3])
+
+
+def test_numbers_too_alike_or_complex_are_refused():
+    graphs = many(3)
+    with pytest.raises(ValueError, match=r"differ by less than 1e-100"):
+        check_numbers(graphs, np.arange(3) * 1e-200)
+    np.testing.assert_array_equal(check_numbers(graphs, np.arange(3) * 1e-90), np.arange(3) * 1e-90)
+    with pytest.raises(ValueError, match="targets must be real numbers, got complex128"):
+        check_numbers(graphs, np.arange(3) + 1j)

@@ -275,6 +275,8 @@ def _numbers(x: np.ndarray, counts: np.ndarray, what: str) -> np.ndarray:
         finite = np.isfinite(x.astype(np.float32)).all(1)
     if not finite.all():
         graph = int(np.searchsorted(offsets(counts), int(np.flatnonzero(~finite)[0]), side="right")) - 1
+        if np.isfinite(x[~finite]).all():
+            raise ValueError(f"graph {graph} has a {what} beyond 3e+38, the largest float32: scale them down")
         raise ValueError(f"graph {graph} has a NaN or infinite {what}: clean or drop it")
     return x
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
 from .._core.linear import one_thread_for_products
@@ -222,18 +223,35 @@ class NumbersFromGraphs(RegressorMixin):
         return given, check_numbers(given, y)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R²; numbers from the graphs (`Data.y`) when y is None."""
+        """R²; numbers from the graphs (`Data.y`) when y is None. Of several numbers, the mean over all that are known
+        of two graphs or more.
+        """
         check_is_fitted(self, "embedded_")
         given = self.metric_.read(graphs)
-        return super().score(given, check_numbers_given(given, y), sample_weight)
+        truth = check_numbers_given(given, y)
+        if truth.ndim == 1 or not np.isnan(truth).any():
+            return super().score(given, truth, sample_weight)
+        known, found = np.isfinite(truth), self.predict(given)  # type: ignore[attr-defined]
+        weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
+        scores = [
+            r2_score(truth[rows, column], found[rows, column], sample_weight=weights[rows])
+            for column, rows in enumerate(known.T)
+            if rows.sum() > 1
+        ]
+        if not scores:
+            raise ValueError("no number is known of two graphs or more: there is nothing to score")
+        return float(np.mean(scores))
 
 
 def check_numbers_given(graphs: Graphs, y: Any) -> np.ndarray:
-    """Numbers to compare predictions with [N] or [N, T]; they may all be the same."""
+    """Numbers to compare predictions with [N] or [N, T]; they may all be the same, and of several some missing."""
     given = given_targets(graphs, y)
     if given is None:
         raise ValueError("no numbers: pass y, or graphs that carry them (Data.y)")
-    return given.astype(float)
+    numbers = given.astype(float)
+    if numbers.ndim == 1 and np.isnan(numbers).any():
+        raise ValueError(f"the number of graph {int(np.isnan(numbers).argmax())} is missing: leave it out")
+    return numbers
 
 
 def read_for(metric: Any, graphs: Any) -> Graphs:

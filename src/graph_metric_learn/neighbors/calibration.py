@@ -8,14 +8,16 @@ import numpy as np
 
 _STRENGTH = 10.0  # inverse of how strongly slopes are drawn to 0, as C of scikit-learn's logistic regression
 _SLOPES = (-10.0, 10.0)  # logarithms of the slopes that are tried
+_NARROW = 0.1  # of the root of the mean square of a single score: the least unit of its slope
 
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> dict[str, Any]:
     """How sure scores are, as JSON can hold it: from scores to probabilities of the classes.
 
-    A single score [N], the larger the more likely the second of two classes, gets a logistic regression. Scores of all
-    classes [N, C] get one slope, probabilities ∝ exp(slope · score): the largest score stays the most likely. With a
-    slope for each pair of a score and a class, there are too many to be found on few graphs.
+    A single score [N], the larger the more likely the second of two classes, gets a logistic regression; where it would
+    turn the order of scores around, as it may by chance, nearly the shares of the classes. Scores of all classes [N, C]
+    get one slope, probabilities ∝ exp(slope · score): the largest score stays the most likely. With a slope for each
+    pair of a score and a class, there are too many to be found on few graphs.
 
     The scores must be of graphs that whatever made them has not seen. Classes that are not among them get a
     probability of nearly 0.
@@ -30,9 +32,12 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> dict[str
     coefficients, offsets = np.zeros((n_classes, width)), np.full(n_classes, -20.0)
     offsets[present] = 0.0
     if width == 1 and len(present) == 2:
-        centre = table.mean(0)
+        centre, scale = table.mean(0), np.maximum(scale, _NARROW * np.sqrt((table**2).mean()))
         model = LogisticRegression(C=_STRENGTH).fit((table - centre) / scale, codes)
-        coefficients[present[1]], offsets[present[1]] = model.coef_[0], model.intercept_[0]
+        slope, offset = float(model.coef_[0, 0]), float(model.intercept_[0])
+        if slope <= 0:
+            slope, offset = np.exp(_SLOPES[0]), np.log((codes == present[1]).sum() / (codes == present[0]).sum())
+        coefficients[present[1]], offsets[present[1]] = slope, offset
     elif len(present) > 1:
         scaled, own = table[:, present] / scale[0], np.searchsorted(present, codes)
 

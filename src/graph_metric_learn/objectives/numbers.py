@@ -15,6 +15,7 @@ from .targets import given_targets, is_missing
 from .votes import neighbor_sums
 
 _MOST = 1e100  # of targets: sums of their squares are finite
+_LEAST = 1e-100  # by which they must differ: squares of less are 0
 _FIELDS = record(
     {
         "centre": list_of(number(-_MOST, _MOST), 1), "scale": list_of(number(0, _MOST), 1), "several": flag,
@@ -132,6 +133,8 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
     if given.dtype.kind in "OUS":
         rows = given.reshape(len(given), -1).tolist()
         given = np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(given.shape)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"targets must be real numbers, got {given.dtype}")
     numbers = given.astype(np.float64)
     table = numbers.reshape(len(numbers), -1)
     several = table.shape[1] > 1
@@ -150,6 +153,8 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
             which = f"target {place}" if several else "the target"
             what = "the same for all graphs" if len(finite) else "missing for all graphs"
             raise ValueError(f"{which} is {what}: there is nothing to learn from")
+        if np.ptp(finite) < _LEAST:
+            raise ValueError(f"targets that differ by less than {_LEAST:g} cannot be squared: scale them up")
     return numbers
 
 

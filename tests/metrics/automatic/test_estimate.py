@@ -115,3 +115,11 @@ def test_every_choice_is_made_without_the_fold(rng, monkeypatch):
 
 def test_without_targets_there_is_nothing_to_estimate(rng):
     assert estimated(rng.normal(size=(20, 3)), None) is None
+
+
+def test_few_graphs_are_compared_with_the_largest_class_and_are_never_certain():
+    """By folds, the largest class of the others is always the wrong one here."""
+    found = estimated(np.array([[0.0], [0.1], [9.0], [9.1]]), [0, 0, 1, 1])
+    assert found.score in (0.0, 1.0)
+    assert found.guess == 0.5
+    assert found.error == pytest.approx(np.sqrt(5 / 6 * 1 / 6 / 6))

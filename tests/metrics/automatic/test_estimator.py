@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph, renumbered
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic import estimator, sample, selection
+from graph_metric_learn.metrics.automatic import balance, estimator, learning, sample, screening, selection
 from graph_zoo import as_networkx, as_pyg, zoo
 
 
@@ -618,10 +618,22 @@ def test_attributes_with_a_large_offset_keep_their_digits():
     np.testing.assert_allclose(one, two, atol=1e-4)
 
 
-def test_products_have_one_thread_while_it_is_fitted(rng, monkeypatch, blas_threads):
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (screening, "in_parallel"),
+        (selection, "choose"),
+        (learning, "choose_kernels"),
+        (learning, "decide"),
+        (estimator.Coordinates, "fit"),
+        (balance, "_representatives"),
+    ],
+)
+def test_products_have_one_thread_while_it_is_fitted(rng, monkeypatch, blas_threads, module, name):
     """Those of BLAS wait for each other: on a busy computer, decompositions take ten times as long."""
-    seen, learn = [], estimator.learn
-    monkeypatch.setattr(estimator, "learn", lambda *given, **more: seen.append(blas_threads()) or learn(*given, **more))
+    seen, plain = [], getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given, **more: seen.append(blas_threads()) or plain(*given, **more))
     pairs, y = zoo(rng, 30)
-    gml.GraphMetric(random_state=0).fit(as_pyg(pairs, y))
-    assert (seen, blas_threads()) == ([{1}], {3})
+    gml.GraphMetric(random_state=0, task="none" if module is balance else "auto").fit(as_pyg(pairs, y))
+    assert seen[0] == {1}
+    assert blas_threads() == {3}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..._core.linear import one_thread_for_products
 from .sample import Sample
 from .screening import Screened
 from .selection import Choice
@@ -17,6 +18,7 @@ _ALIKE = 0.9  # correlation of distances from which a candidate says nothing new
 _PREFERRED = ("axes", "histogram", "mean")
 
 
+@one_thread_for_products()
 def balance(screened: Mapping[str, Screened], sample: Sample) -> tuple[list[Term], Choice]:
     """Few terms of equal weight that differ from each other.
 

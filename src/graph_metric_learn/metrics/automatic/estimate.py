@@ -53,10 +53,10 @@ def estimate_score(
     copies = copy_groups(graphs)
     together = copies if groups is None else joined_groups(copies, groups)
     folds = objective.folds(target, N_FOLDS, rng, together)
-    found, guesses = np.zeros(len(target)), np.zeros(len(target))
+    found = np.zeros(len(target))
     for fold in np.unique(folds):
         known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        guesses[held] = found[held] = objective.guess(target[known], target[held])
+        found[held] = objective.guess(target[known], target[held])
         outputs = np.nan_to_num(objective.outputs(target[known]))
         if (outputs == outputs[:1]).all():  # nothing to learn from: all others are copies, and held out together
             continue
@@ -70,9 +70,10 @@ def estimate_score(
         found[held] = scores[:, 0]
     of_groups = np.bincount(np.unique(together, return_inverse=True)[1], found - found.mean())
     error = float(np.sqrt((of_groups**2).sum()) / len(found))
-    return Estimate(
-        float(found.mean()), error, float(guesses.mean()), objective.guess_name, objective.balanced(found, target)
-    )
+    if error == 0:  # all right, or all wrong: as if one more were right, and one wrong
+        error = np.sqrt(len(of_groups) + 1) / (len(of_groups) + 2) ** 1.5
+    guess = float(objective.guess(target, target).mean())  # by folds, it would be wrong where classes are equal
+    return Estimate(float(found.mean()), error, guess, objective.guess_name, objective.balanced(found, target))
 
 
 def _given(metric: GraphMetric, target: np.ndarray) -> np.ndarray:

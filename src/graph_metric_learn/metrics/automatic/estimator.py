@@ -178,7 +178,6 @@ class GraphMetric(BaseGraphMetric):
     seconds_: float
     _folds: list[Fold]
 
-    @one_thread_for_products()
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphMetric:
         """Chooses the metric, and learns.
 
@@ -255,6 +254,7 @@ class GraphMetric(BaseGraphMetric):
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
         return self
 
+    @one_thread_for_products()
     def _coordinates(self, embedded: dict[str, Any], rng: np.random.Generator) -> Coordinates:
         """Of training graphs without learned scores, of mean squared distance 1."""
         most = None if self.n_components is None else max(MOST, most_coordinates(self.n_components)) - self._reserved

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.fields import Arrays, anything, number, record, whole
+from ..._core.linear import one_thread_for_products
 from ...objectives import Objective
 from .gate import Fold, Gate, Squares, decide, score_squares
 from .kernels import choose_kernels, shortlist
@@ -92,6 +93,7 @@ class Learned:
         return cls(Gate(**config["gate"]), machine, basis, config["unit"])
 
 
+@one_thread_for_products()
 def plan_kernels(
     screened: Mapping[str, Screened], objective: Objective, sample: Sample, screening: Sample, rng: np.random.Generator
 ) -> KernelPlan:
@@ -140,6 +142,7 @@ def squares_by_known(
     return anew
 
 
+@one_thread_for_products()
 def learn(
     plan: KernelPlan,
     embedded: Mapping[str, Any],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._core.linear import one_thread_for_products
 from ..._core.parallel import in_parallel
 from ..._core.progress import progress_bar
 from ...features.blocks import cloud_of
@@ -26,6 +27,7 @@ class Screened:
     squares: np.ndarray
 
 
+@one_thread_for_products()
 def screen(
     candidates: Mapping[str, list[str]],
     embedding: str,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..._core.linear import one_thread_for_products
 from ...objectives import Objective
 from ...objectives.leave_one_out import leave_one_out, usable
 from .sample import Sample
@@ -44,6 +45,7 @@ class Choice:
     scores: dict[str, float] = field(default_factory=dict)
 
 
+@one_thread_for_products()
 def select_terms(
     screened: Mapping[str, Screened], objective: Objective, sample: Sample, screening: Sample, *, n_steps: int
 ) -> tuple[list[Term], Choice, dict[str, np.ndarray]]:
