@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 
 import networkx as nx
@@ -130,3 +131,16 @@ def test_features_are_looked_at_when_they_are_used():
     graphs = Graphs(np.array([2, 1]), np.zeros((2, 0), int), x=np.array([[0.0], [1.0], [np.nan]]))
     with pytest.raises(ValueError, match="graph 1 has a NaN or infinite node feature"):
         as_graphs(graphs)
+
+
+@pytest.mark.parametrize("nodes", [1, 7, 20, 10_000])
+def test_pieces_are_all_graphs_in_their_order(rng, nodes):
+    pairs, y = zoo(rng, 12)
+    graphs = as_graphs(as_pyg(pairs, y))
+    pieces = list(graphs.pieces(nodes))
+    for piece, following in itertools.pairwise(pieces):
+        assert len(piece) == 1 or piece.sizes.sum() <= nodes
+        assert piece.sizes.sum() + following.sizes[0] > nodes
+    again = Graphs.concatenate(pieces)
+    for name in ("sizes", "edges", "x", "y"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(graphs, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -192,6 +192,21 @@ class Graphs:
             sizes, np.concatenate(shifted, axis=1), joined("x"), joined("labels"), joined("y"), data, unused,
             joined("names"), first.columns,
         )  # fmt: skip
+
+    def pieces(self, nodes: int) -> Iterator[Graphs]:
+        """Consecutive graphs, of at most so many nodes together: one, where it has more.
+
+        >>> graphs = Graphs(np.array([3, 1, 5, 2]), np.zeros((2, 0), dtype=int))
+        >>> [piece.sizes.tolist() for piece in graphs.pieces(4)]
+        [[3, 1], [5], [2]]
+        """
+        start, total = 0, 0
+        for stop, size in enumerate(self.sizes):
+            total += int(size)
+            if total > nodes and stop > start:
+                yield self[start:stop]
+                start, total = stop, int(size)
+        yield self if start == 0 else self[start:]
 
     def check_numbers(self) -> None:
         """A `ValueError` unless node features are finite numbers; looked at once per object."""

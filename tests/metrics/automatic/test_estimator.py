@@ -12,7 +12,8 @@ from torch_geometric.data import Data
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph, renumbered
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic import balance, estimator, learning, sample, screening, selection
+from graph_metric_learn.graphs import Graphs
+from graph_metric_learn.metrics.automatic import balance, estimator, learning, sample, screening, selection, terms
 from graph_zoo import as_networkx, as_pyg, zoo
 
 
@@ -637,3 +638,24 @@ def test_products_have_one_thread_while_it_is_fitted(rng, monkeypatch, blas_thre
     gml.GraphMetric(random_state=0, task="none" if module is balance else "auto").fit(as_pyg(pairs, y))
     assert seen[0] == {1}
     assert blas_threads() == {3}
+
+
+@pytest.mark.parametrize("nodes", [1, 50])
+def test_graphs_in_pieces_make_the_same_metric_bit_by_bit(data, monkeypatch, nodes):
+    """Of the graphs beyond the sample, too, and with trees, whose columns are those of all graphs."""
+    train, y, test, _ = data
+
+    def fitted():
+        metric = gml.GraphMetric(random_state=0, n_graphs=20).fit(train, y)
+        return metric.transform(test), metric.scores(test)
+
+    plain = fitted()
+    pieces = []
+    cut = Graphs.pieces
+    monkeypatch.setattr(Graphs, "pieces", lambda self, at_once: pieces.append(at_once) or cut(self, at_once))
+    monkeypatch.setattr(estimator, "AT_ONCE", nodes)
+    monkeypatch.setattr(terms, "AT_ONCE", nodes)
+    vectors, scores = fitted()
+    np.testing.assert_array_equal(vectors, plain[0])
+    np.testing.assert_allclose(scores, plain[1], atol=1e-12)  # in float64, before they are rounded
+    assert set(pieces) == {nodes}

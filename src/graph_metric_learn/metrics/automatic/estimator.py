@@ -40,7 +40,7 @@ from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
 from .selection import Choice, select_terms
 from .state import embedded_width, fitted_state, restored
-from .terms import Term, embed_anew
+from .terms import AT_ONCE, Term, embed_anew, stacked
 from .width import MOST, Coordinates, Width, choose_width, most_coordinates, score_columns
 
 _SCREENED_ON = 600  # graphs that all candidates are tried on, at most
@@ -228,11 +228,10 @@ class GraphMetric(BaseGraphMetric):
         self.blocks_ = self.blocks_.only([name for term in used.values() for name in term.names])
         rows = objective.subsample(target, _LEARNED_FROM, rng)
         seen, every = given[rows], len(some) == len(rows) == len(given)
-        if not every:
-            del sample
-            sample = Sample(self._blocks(seen), self.blocks_.sizes(seen), target[rows])
-        embedded = embed_anew(used, sample.blocks, sample.sizes, rng, whole=self.n_components is None)
+        known, whole = (sample.blocks, sample.sizes) if every else None, self.n_components is None
         del sample
+        embedded = embed_anew(used, seen, self.blocks_, rng, whole=whole, known=known)
+        del known
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
@@ -305,8 +304,7 @@ class GraphMetric(BaseGraphMetric):
         chosen and ``n_components=None``.
         """
         check_is_fitted(self, "terms_")
-        parts = list(self.by_chunks(_vectors, graphs))
-        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+        return stacked(list(self.by_chunks(_vectors, graphs)))
 
     def embed(self, graphs: Any) -> Vectors:
         """The vectors of `transform`, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
@@ -391,10 +389,12 @@ class GraphMetric(BaseGraphMetric):
 
 def _vectors(metric: GraphMetric, given: Graphs) -> Any:
     """Coordinates of the distance [N, d], of graphs that were read."""
-    return in_range(metric._placed(metric._embedded(metric._as_fitted(given))))
+    pieces = metric._as_fitted(given).pieces(AT_ONCE)
+    return in_range(stacked([metric._placed(metric._embedded(piece)) for piece in pieces]))
 
 
 def _scores(metric: GraphMetric, given: Graphs) -> np.ndarray:
     """Outputs of the regression [N, T]."""
     assert metric.learned_ is not None
-    return in_range(metric.learned_.machine.scores(metric._embedded(metric._as_fitted(given))))
+    machine, pieces = metric.learned_.machine, metric._as_fitted(given).pieces(AT_ONCE)
+    return in_range(stacked([machine.scores(metric._embedded(piece)) for piece in pieces]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,9 +25,11 @@ from ..._core.fields import (
 from ..._core.linear import MAX_COLUMNS, principal_components
 from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
 from ...features.blocks import BLOCKS, NodeBlocks, cloud_of, parse_name
+from ...graphs import Graphs
 from .compaction import MAX_WIDTH, Projection
 from .sample import Blocks
 
+AT_ONCE = 200_000  # nodes of graphs that are embedded together: their features take a gigabyte at most
 _FIELDS = record(
     {"title": text, "names": list_of(text, 1), "kind": text, "weight": number(0)},
     {"options": mapping_of(anything)},
@@ -190,21 +192,59 @@ class Term:
 
 
 def embed_anew(
-    terms: Mapping[str, Term], blocks: Blocks, sizes: Mapping[str, np.ndarray], rng: np.random.Generator, *, whole: bool
+    terms: Mapping[str, Term],
+    graphs: Graphs,
+    reading: NodeBlocks,
+    rng: np.random.Generator,
+    *,
+    whole: bool,
+    known: tuple[Blocks, Mapping[str, np.ndarray]] | None = None,
 ) -> dict[str, Any]:
     """Vectors of training graphs by the key of the term, with all trees that they have as columns.
 
-    With `whole`, no term is projected onto fewer coordinates.
+    Names of trees are read of all graphs at once; features, which take more memory, of some at a time.
+
+    Parameters
+    ----------
+    reading : NodeBlocks
+        Fitted to the blocks of the terms.
+    whole : bool
+        Whether no term is projected onto fewer coordinates.
+    known : (blocks, sizes), optional
+        Of these graphs, where they were computed already.
     """
-    embedded = {}
+    named = [term for term in terms.values() if isinstance(term.embedding, ColumnEmbedding)]
+    others = [term for term in terms.values() if not isinstance(term.embedding, ColumnEmbedding)]
+    parts: dict[str, list[Any]] = {key: [] for key in terms}
+    for some, pieces in ((named, iter([graphs])), (others, graphs.pieces(AT_ONCE))):
+        read = _read(reading, some, pieces) if known is None else [known]
+        for blocks, sizes in read if some else ():
+            for term in some:
+                if whole:
+                    term.projection = None
+                term.see_all(blocks, sizes[term.cloud], rng)
+                parts[term.key].append(term.embedded(blocks, sizes[term.cloud]))
+    embedded = {key: stacked(found) for key, found in parts.items()}
     for key, term in terms.items():
-        if whole:
-            term.projection = None
-        term.see_all(blocks, sizes[term.cloud], rng)
-        embedded[key] = term.embedded(blocks, sizes[term.cloud])
         if term.projection is not None and sparse.issparse(embedded[key]):
             term.compact(embedded[key])
     return embedded
+
+
+def _read(
+    reading: NodeBlocks, terms: Sequence[Term], pieces: Iterable[Graphs]
+) -> Iterator[tuple[Blocks, Mapping[str, np.ndarray]]]:
+    """Blocks of these terms, and sizes, of some graphs after the other."""
+    fewer = reading.only([name for term in terms for name in term.names])
+    for piece in pieces:
+        yield dict(zip(fewer.names_, fewer.transform(piece), strict=True)), fewer.sizes(piece)
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Rows of several arrays, dense or sparse, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _joined(blocks: Blocks, names: Sequence[str]) -> Any:
