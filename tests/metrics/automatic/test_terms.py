@@ -8,7 +8,8 @@ from scipy import sparse
 from graph_metric_learn._core.fields import Arrays
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.metrics.automatic.terms import Term
+from graph_metric_learn.metrics.automatic import terms as module
+from graph_metric_learn.metrics.automatic.terms import Term, embed_anew
 from graph_zoo import zoo
 from made_up_vectors import points_term
 
@@ -155,3 +156,31 @@ def test_trees_of_further_graphs_become_columns(data, rng):
     wanted = points.embedded(*data)
     points.see_all(*few, rng)  # points in space stay as they are
     np.testing.assert_array_equal(points.embedded(*data), wanted)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_all_graphs_are_embedded_anew_with_the_trees_of_all(rng, monkeypatch, whole):
+    """Terms were fitted to few; in pieces, and from what is known already, vectors are the same."""
+    pairs, _ = zoo(rng, 20)
+    graphs = as_graphs(pairs)
+    names = ["attributes@0", "trees@0", "trees@1"]
+    reading = NodeBlocks().fit(graphs, names)
+
+    def embedded(**options):
+        few = graphs[:3]
+        blocks, sizes = dict(zip(names, reading.transform(few), strict=True)), few.sizes
+        mean, counts = term_of("mean", (blocks, sizes), names[:1]), term_of("counts", (blocks, sizes))
+        counts.compact(counts.embedded(blocks, sizes))
+        terms = {term.key: term for term in (mean, counts)}
+        found = embed_anew(terms, graphs, reading, np.random.default_rng(0), whole=whole, **options)
+        assert (counts.projection is None) == whole
+        return [found[key] for key in terms]
+
+    mean, counts = embedded()
+    every = dict(zip(names, reading.transform(graphs), strict=True))
+    assert (counts.sum(0) > 0).sum() == sum(len(np.unique(every[name])) for name in names[1:])
+    known = embedded(known=(every, {"nodes": graphs.sizes}))
+    monkeypatch.setattr(module, "AT_ONCE", 15)
+    for found in (known, embedded()):
+        np.testing.assert_array_equal(found[0], mean)
+        assert (found[1] != counts).nnz == 0
