@@ -8,7 +8,7 @@ from embedding_clouds import clouds, dense, drawn, fitted
 from graph_metric_learn.embeddings import EMBEDDINGS, Axes, Embedding, restore
 from graph_metric_learn.embeddings.base import subsample
 
-IN_SPACE = [kind for kind, embedding in EMBEDDINGS.items() if not embedding.takes_columns]
+IN_SLOTS = [kind for kind, embedding in EMBEDDINGS.items() if embedding.attribute is Embedding.attribute]
 FIT = np.array([7, 12])
 
 
@@ -38,7 +38,7 @@ def test_the_numbering_of_the_points_does_not_matter(kind, seed):
     np.testing.assert_allclose(one, two, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", IN_SPACE)
+@pytest.mark.parametrize("kind", IN_SLOTS)
 def test_vectors_are_the_means_of_the_slots(rng, kind):
     points, sizes = clouds(rng)
     embedding = fitted(kind, points)
@@ -116,7 +116,7 @@ def test_plans_spend_the_mass_of_every_point(kind, seed):
     np.testing.assert_allclose(embedding.plan(x[one], z[two]), plan[np.ix_(one, two)], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", IN_SPACE)
+@pytest.mark.parametrize("kind", IN_SLOTS)
 def test_a_point_is_compared_with_the_mean_of_its_slots(rng, kind):
     """By loops over slots and points, from the shares."""
     embedding, x, z, _ = random_pair(kind, 3)

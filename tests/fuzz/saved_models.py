@@ -22,8 +22,8 @@ def models():
     yield "sgml-numbers", gml.SGML(**quick, loss="mlkr", features="labels").fit(graphs, sizes), graphs
     blocks = {
         "mean": ["attributes@0", "size@0"], "reference": ["labels@0", "wl@1"], "axes": ["structure@0", "degree@1"],
-        "histogram": ["trees@0", "trees@1"], "counts": ["trees@1"], "assignment": ["trees@1"],
-        "normalized-assignment": ["trees@0"],
+        "density": ["attributes@0", "degree@1"], "histogram": ["trees@0", "trees@1"], "counts": ["trees@1"],
+        "assignment": ["trees@1"], "normalized-assignment": ["trees@0"],
     }  # fmt: skip
     for embedding, features in blocks.items():
         metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0).fit(graphs, y)

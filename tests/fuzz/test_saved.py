@@ -104,6 +104,7 @@ ARRAYS = {
     "knn-sgml": ("reference.values", lambda a: np.concatenate([a, a], axis=2), "reference.values has shape"),
     "knn": ("reference.values", lambda a: np.concatenate([a, a], axis=1), "reference.values has shape"),
     "graphmetric-reference": ("term0.embedding.reference", lambda a: a[:, :-1], "embedding.reference has shape"),
+    "graphmetric-density": ("term0.embedding.frequencies", lambda a: a[:, :-1], "frequencies has 255 columns"),
     "graphmetric-axes": ("term0.embedding.axes", lambda a: a[:-1], "embedding.axes has shape"),
     "graphmetric-histogram": ("term0.embedding.vocabulary", lambda a: a[::-1], "vocabulary must be"),
     "sgml-rpw": ("encoder.theta", lambda a: a * np.nan, "encoder.theta holds NaN"),

@@ -5,6 +5,7 @@ from .axes import Axes
 from .base import EMBEDDINGS, Embedding, restore
 from .columns import ColumnEmbedding
 from .counts import Counts
+from .density import Density
 from .histogram import Histogram
 from .mean import Mean
 from .reference import Reference
@@ -15,6 +16,7 @@ __all__ = [
     "Axes",
     "ColumnEmbedding",
     "Counts",
+    "Density",
     "Embedding",
     "Histogram",
     "Mean",
@@ -24,5 +26,5 @@ __all__ = [
 ]
 
 # In the order in which candidates are tried.
-EMBEDDINGS.update({"mean": Mean, "reference": Reference, "axes": Axes, "histogram": Histogram})
+EMBEDDINGS.update({"mean": Mean, "reference": Reference, "density": Density, "axes": Axes, "histogram": Histogram})
 EMBEDDINGS.update({"counts": Counts, "assignment": Assignment, "normalized-assignment": NormalizedAssignment})

@@ -29,6 +29,7 @@ class Axes(Embedding):
     """
 
     name = "projected transport"
+    supervised = False
     option_fields: ClassVar = {"n_axes": whole(1, 1024), "n_cells": whole(1, 1024)}
 
     def __init__(self, n_axes: int = 8, n_cells: int = 8) -> None:

@@ -33,6 +33,7 @@ class Embedding:
 
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
+    supervised: ClassVar[bool | None] = None  # tried only where graphs have targets (True), or have none (False)
     option_fields: ClassVar[dict[str, Check]] = {}  # what options in files may be
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
@@ -77,6 +78,15 @@ class Embedding:
         Each of the two adds up to all of it. A point of x is compared, in each slot that it is in, with the mean of z.
         """
         return attribute_slots(x, z, self.shares(x), self.shares(z), gradient)
+
+    def attribute_columns(
+        self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Slopes of the points of two clouds, for embeddings without slots; None where columns cannot be told apart.
+
+        Slopes [n, q] and [m, q] are such that Σ slope · x − Σ slope · z is ⟨gradient, vector of x − vector of z⟩.
+        """
+        return None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted, by the name of the attribute."""

@@ -133,6 +133,7 @@ GRAPHMETRIC_VARIANTS: dict[str, dict[str, Any]] = {
     "graphmetric-single": {"learn": False, "n_steps": 1},
     "graphmetric-mean": {"learn": False, "embedding": "mean"},
     "graphmetric-reference": {"learn": False, "embedding": "reference"},
+    "graphmetric-density": {"learn": False, "embedding": "density"},
     "graphmetric-axes": {"learn": False, "embedding": "axes"},
     "graphmetric-histogram": {"learn": False, "embedding": "histogram"},
 }
@@ -197,7 +198,7 @@ TITLES = {
     "graphmetric": "GraphMetric", "graphmetric-unlearned": "GraphMetric, nothing learned",
     "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
     "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
-    "graphmetric-axes": "GraphMetric, projected transport only",
+    "graphmetric-density": "GraphMetric, densities only", "graphmetric-axes": "GraphMetric, projected transport only",
     "graphmetric-512": "GraphMetric, up to 512 coordinates", "graphmetric-128": "GraphMetric, 128 coordinates",
     "knn": "k-NN", "1-nn": "1-NN", "knn-loo": "k-NN, k by leave-one-out",
     "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "own": "",

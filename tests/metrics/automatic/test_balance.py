@@ -13,7 +13,8 @@ COUNT = 60
 def balanced(columns, embedding="mean"):
     sample = points_sample(columns, np.zeros((len(next(iter(columns.values()))), 0)))
     rng = np.random.default_rng(0)
-    screened = screen({name: [name] for name in columns}, embedding, sample, sample, rng, progress=False)
+    candidates = {name: [name] for name in columns}
+    screened = screen(candidates, embedding, sample, sample, rng, supervised=False, progress=False)
     return (*balance(screened, sample), sample)
 
 

@@ -69,7 +69,7 @@ def test_the_numbering_of_nodes_does_not_matter(data, metric):
     assert np.diag(crossed).max() < 1e-4 * scale
 
 
-@pytest.mark.parametrize("embedding", ["mean", "reference", "axes"])
+@pytest.mark.parametrize("embedding", ["mean", "reference", "density", "axes"])
 @pytest.mark.parametrize("regular", [2, 4])
 def test_the_numbering_does_not_matter_where_nodes_look_alike(embedding, regular):
     """Labels on regular graphs: columns add up to a constant, and many nodes differ by rounding only."""

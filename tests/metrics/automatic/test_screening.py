@@ -10,8 +10,9 @@ from made_up_vectors import points_sample, squares_of
 ROWS = np.arange(0, 40, 2)
 
 
-def screened(sample, candidates, embedding="auto"):
-    return screen(candidates, embedding, sample, sample.part(ROWS), np.random.default_rng(0), progress=False)
+def screened(sample, candidates, embedding="auto", supervised=True):
+    rng = np.random.default_rng(0)
+    return screen(candidates, embedding, sample, sample.part(ROWS), rng, supervised=supervised, progress=False)
 
 
 @pytest.fixture
@@ -22,9 +23,11 @@ def sample(rng):
 
 def test_every_embedding_that_fits_is_a_candidate(sample):
     found = screened(sample, {"one": ["attributes@0"], "two": ["attributes@1", "attributes@2"]})
-    wanted = ["mean", "reference transport", "projected transport"]
+    wanted = ["mean", "reference transport", "density"]
     assert list(found) == [f"{kind} of {title}" for title in ("one", "two") for kind in wanted]
     assert list(screened(sample, {"one": ["attributes@0"]}, "axes")) == ["projected transport of one"]
+    without = screened(sample, {"one": ["attributes@0"]}, supervised=False)
+    assert list(without) == ["mean of one", "reference transport of one", "projected transport of one"]
 
 
 def test_distances_are_those_of_the_subsample_and_of_mean_one(sample):
@@ -50,7 +53,7 @@ def test_embeddings_of_one_name_are_both_candidates(sample, monkeypatch):
             super().__init__(n_axes, n_cells)
 
     monkeypatch.setitem(EMBEDDINGS, "finer", Finer)
-    found = screened(sample, {"it": ["attributes@0"]})
+    found = screened(sample, {"it": ["attributes@0"]}, supervised=False)
     assert {"projected transport of it", "projected transport of it (finer)"} <= set(found)
     assert len({one.term.key for one in found.values()}) == len(found)
 

@@ -88,8 +88,10 @@ def _with_edges(
     return found
 
 
-def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
-    """Embeddings that make sense for these blocks; if `wanted` is given, only that one, or none if it does not apply.
+def embeddings_for(names: Sequence[str], wanted: str = "auto", *, supervised: bool = True) -> list[str]:
+    """Embeddings that make sense for these blocks, of graphs with or without targets.
+
+    If `wanted` is given, only that one, or none if it does not apply.
 
     >>> embeddings_for(["trees@0", "trees@1"]), embeddings_for(["size@0"])
     (['histogram', 'counts', 'assignment', 'normalized-assignment'], ['mean'])
@@ -102,6 +104,7 @@ def embeddings_for(names: Sequence[str], wanted: str = "auto") -> list[str]:
     fitting = [kind for kind, embedding in EMBEDDINGS.items() if embedding.takes_columns in columns]
     if wanted != "auto":
         return [wanted] if wanted in fitting else []
+    fitting = [kind for kind in fitting if EMBEDDINGS[kind].supervised in (None, supervised)]
     restricted = [block.embeddings for block in blocks]
     if any(allowed is None for allowed in restricted):
         return fitting

@@ -52,19 +52,18 @@ class GraphMetric(BaseGraphMetric):
     """A distance between graphs, chosen and weighted by the training graphs themselves. No options needed.
 
     Nodes are described by blocks of features (attributes, labels, degrees, structure at several hops, the trees around
-    them); a graph is the cloud of its nodes; a cloud becomes a vector (its mean, transport to a reference cloud,
-    projected transport along principal axes, a histogram); the squared distance is a weighted sum over a few such
-    vectors. Which ones, and with which weights, is decided by leave-one-out neighbours among the training graphs. Then
-    a kernel ridge regression is fitted to the targets, in closed form, and its scores become further coordinates of the
-    distance, with a weight that graphs held out decide, 0 included. Without targets, different views of the graphs have
-    the same weight.
+    them); a graph is the cloud of its nodes; a cloud becomes a vector (its mean, transport to a reference cloud, its
+    density, a histogram); the squared distance is a weighted sum over a few such vectors. Which ones, and with which
+    weights, is decided by leave-one-out neighbours among the training graphs. Then a kernel ridge regression is fitted
+    to the targets, in closed form, and its scores become further coordinates of the distance, with a weight that graphs
+    held out decide, 0 included. Without targets, different views of the graphs have the same weight.
 
     Parameters
     ----------
     features : "auto" or list of str
         Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
         one-hot columns of node features as labels.
-    embedding : {"auto", "mean", "reference", "axes", "histogram"}
+    embedding : {"auto", "mean", "reference", "density", "axes", "histogram"}
         How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
     n_steps : int
         Steps in which the sum is built, see :func:`selection.choose`; 1 chooses the best part alone.
@@ -215,7 +214,8 @@ class GraphMetric(BaseGraphMetric):
         blocks = dict(zip(names, self.blocks_.fit_transform(given, list(names), sample=some), strict=True))
         sample = Sample(blocks, self.blocks_.sizes(given[some]), target[some])
         screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
-        screened = screen(candidates, self.embedding, sample, screening, rng, progress=self.progress)
+        how: dict[str, Any] = {"supervised": objective.supervised, "progress": self.progress}
+        screened = screen(candidates, self.embedding, sample, screening, rng, **how)
         plan = None
         if objective.supervised:
             self.terms_, self.choice_, best = select_terms(screened, objective, sample, screening, n_steps=self.n_steps)

@@ -165,7 +165,11 @@ class _Pair:
         if len(term.names) == 1:
             return {term.names[0]: whole}
         slots = self.slots(term)
-        if slots is None:
+        slopes = None
+        if slots is None and not term.embedding.takes_columns:
+            points = term.points(blocks)
+            slopes = term.embedding.attribute_columns(points[:first], points[first:], gradient)
+        if slots is None and slopes is None:
             alone = [
                 float(term.embedding.attribute(blocks[name][:first], blocks[name][first:], gradient)[0].sum())
                 for name in term.names
@@ -173,11 +177,13 @@ class _Pair:
             rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, together
             return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
         joined = np.concatenate([blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
-        means = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
-        gradient = gradient.reshape(len(means), -1)
-        if term.column_weights is not None:
-            gradient = gradient * np.sqrt(term.column_weights)
-        columns = (means * (gradient if term.basis is None else gradient @ term.basis.T)).sum(0)
+        if slopes is not None:
+            values, slope = joined, np.concatenate([slopes[0], -slopes[1]])
+        elif slots is not None:
+            values = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
+            slope = gradient.reshape(len(values), -1)
+            slope = slope if term.column_weights is None else slope * np.sqrt(term.column_weights)
+        columns = (values * (slope if term.basis is None else slope @ term.basis.T)).sum(0)
         cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
         return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
 

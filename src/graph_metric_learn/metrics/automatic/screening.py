@@ -35,6 +35,7 @@ def screen(
     screening: Sample,
     rng: np.random.Generator,
     *,
+    supervised: bool = True,
     progress: bool | None,
 ) -> dict[str, Screened]:
     """Candidates by name, fitted to the sample; without those that tell no two graphs apart.
@@ -45,9 +46,11 @@ def screen(
         Sets of blocks by title, each tried with all embeddings that fit, or with `embedding` alone.
     sample, screening : Sample
         Graphs that candidates are fitted to, and the subsample of them that they are compared on.
+    supervised : bool
+        Whether graphs have targets.
     """
     found: dict[str, Screened] = {}
-    kinds = {title: _embeddings(names, embedding, sample) for title, names in candidates.items()}
+    kinds = {title: _embeddings(names, embedding, sample, supervised=supervised) for title, names in candidates.items()}
     fitted: list[Term] = []
 
     def each() -> Iterator[Term]:
@@ -68,9 +71,9 @@ def screen(
     return found
 
 
-def _embeddings(names: list[str], wanted: str, sample: Sample) -> list[str]:
+def _embeddings(names: list[str], wanted: str, sample: Sample, *, supervised: bool) -> list[str]:
     """Embeddings for these blocks; transport to a reference takes too long for large clouds of edges."""
-    kinds = embeddings_for(names, wanted)
+    kinds = embeddings_for(names, wanted, supervised=supervised)
     cloud = cloud_of(names)
     if wanted == "auto" and cloud == "edges" and sample.sizes[cloud].mean() > _MANY_EDGES:
         kinds = [kind for kind in kinds if kind != "reference"]

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+import graph_metric_learn as gml
+from embedding_clouds import clouds, fitted
+from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn.embeddings import Density, density
+from graph_metric_learn.embeddings.base import restore
+
+
+def exact_square(x, z, spread):
+    """The squared distance of two smoothed densities, by loops over all pairs of points and over widths."""
+
+    def mean_kernel(one, two):
+        widths = spread * np.geomspace(*density._WIDTHS, 200)
+        squares = [float(((a - b) ** 2).sum()) for a in one for b in two]
+        return float(np.mean([np.exp(-square / (2 * widths)).mean() for square in squares]))
+
+    return mean_kernel(x, x) + mean_kernel(z, z) - 2 * mean_kernel(x, z)
+
+
+def test_the_vector_is_the_mean_of_the_waves(rng):
+    points, sizes = clouds(rng)
+    embedding = fitted("density", points)
+    vector = embedding.vectors(points, sizes)[1, 0]
+    wanted = []
+    for wave in (np.cos, np.sin):
+        for frequency in embedding.frequencies.T:
+            wanted.append(np.mean([wave(float(frequency @ x)) for x in points[5:14].astype(float)]) / 16)
+    np.testing.assert_allclose(vector, wanted, atol=1e-6)
+
+
+def test_distances_are_those_of_smoothed_densities(rng):
+    points, sizes = clouds(rng, zeros=False)
+    x, z = points[5:14].astype(float), 0.5 * points[15:].astype(float)
+    embedding = Density(4096).fit(points, sizes, rng)
+    one, two = embedding.vectors(np.concatenate([x, z]), np.array([len(x), len(z)]))[:, 0]
+    spread = 2 * points.astype(float).var(0).sum()
+    assert ((one - two) ** 2).sum() == pytest.approx(exact_square(x, z, spread), abs=0.01)
+
+
+def test_clouds_of_any_size_are_embedded_some_at_a_time(rng, monkeypatch):
+    points, sizes = clouds(rng)
+    embedding = fitted("density", points)
+    wanted = embedding.vectors(points, sizes)
+    for most in (1, 10, 17, 1000):
+        monkeypatch.setattr(density, "_AT_ONCE", most * embedding.n_waves)
+        np.testing.assert_allclose(embedding.vectors(points, sizes), wanted, atol=1e-6)
+
+
+def test_points_that_are_all_equal_have_one_density():
+    points = np.full((6, 2), 3.0, dtype=np.float32)
+    embedding = fitted("density", points)
+    assert np.isfinite(embedding.frequencies).all()
+    one, two = embedding.vectors(points, np.array([2, 4]))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_points_are_compared_with_those_near_them(rng):
+    x = rng.normal(size=(8, 3)).astype(np.float32)
+    order = rng.permutation(8)
+    plan = fitted("density", x).plan(x, x[order] + 0.01)
+    np.testing.assert_array_equal(plan.argmax(0), order)
+    assert plan.max(0).sum() > 0.5  # most of the mass
+
+
+def test_far_points_have_a_plan_as_well(rng):
+    x = rng.normal(size=(5, 2)).astype(np.float32)
+    plan = fitted("density", x).plan(x, x[:3] + 1000)
+    np.testing.assert_allclose(plan.sum(1), 1 / 5)
+    np.testing.assert_allclose(plan.sum(0), 1 / 3)
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_slopes_add_up_to_the_product(rng, count):
+    points, _ = clouds(rng)
+    embedding = fitted("density", points)
+    x, z = points[:count], points[10:19]
+    one, two = (embedding.vectors(cloud, np.array([len(cloud)]))[0, 0].astype(float) for cloud in (x, z))
+    for gradient in (rng.normal(size=512), one - two):
+        source, target = embedding.attribute_columns(x, z, gradient)
+        assert (source * x).sum() - (target * z).sum() == pytest.approx(gradient @ (one - two), abs=1e-5)
+
+
+def test_files_with_other_waves_are_refused(rng):
+    points, _ = clouds(rng)
+    arrays = {"frequencies": fitted("density", points).frequencies[:, :-1]}
+    with pytest.raises(FieldError, match="frequencies has 255 columns, expected 256"):
+        restore("density", {"n_waves": 256}, arrays, 3)
+
+
+def test_it_tells_distributions_apart_that_have_everything_else_in_common(rng):
+    """Points on the black fields of a board, or on the white ones, more often than not."""
+    graphs, y = [], np.arange(300) % 2
+    for colour in y:
+        places = rng.uniform(0, 4, size=(200, 2))
+        often = np.where(places.astype(int).sum(1) % 2 == colour, 0.8, 0.2)
+        places = places[rng.choice(200, 20, replace=False, p=often / often.sum())]
+        graphs.append((np.zeros((20, 20)), places))
+
+    def share_right(**options):
+        metric = gml.GraphMetric(random_state=0, learn=False, **options).fit(graphs[:200], y[:200])
+        nearest = metric.pairwise_distances(graphs[200:], graphs[:200]).argsort(1)[:, :9]
+        return metric, np.mean((y[nearest].mean(1) > 0.5) == y[200:])
+
+    metric, right = share_right()
+    assert max(metric.choice_.scores, key=metric.choice_.scores.get).startswith("density of attributes")
+    assert right > 0.85
+    assert share_right(features=["attributes@0"], embedding="reference")[1] < 0.75
+    assert share_right(features=["attributes@0"], embedding="mean")[1] < 0.65
