@@ -57,7 +57,8 @@ def fitted_models():
     yield "sgml-sw", gml.SGML(**sgml, distance="sw", n_projections=4, features="degree").fit(graphs, y)
     blocks = {
         "mean": ["attributes@0", "size@0"], "reference": ["labels@0", "labels@1", "wl@1"],
-        "axes": ["structure@0", "degree@1"], "histogram": ["trees@0", "trees@1"],
+        "density": ["attributes@0", "labels@1"], "axes": ["structure@0", "degree@1"],
+        "histogram": ["trees@0", "trees@1"],
     }  # fmt: skip
     for embedding, features in blocks.items():
         metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0)

@@ -43,7 +43,7 @@ def test_clouds_of_any_size_are_embedded_some_at_a_time(rng, monkeypatch):
     points, sizes = clouds(rng)
     embedding = fitted("density", points)
     wanted = embedding.vectors(points, sizes)
-    for most in (1, 10, 17, 1000):
+    for most in (1, 2, 10, 17, 1000):
         monkeypatch.setattr(density, "_AT_ONCE", most * embedding.n_waves)
         np.testing.assert_allclose(embedding.vectors(points, sizes), wanted, atol=1e-6)
 
@@ -64,11 +64,32 @@ def test_points_are_compared_with_those_near_them(rng):
     assert plan.max(0).sum() > 0.5  # most of the mass
 
 
-def test_far_points_have_a_plan_as_well(rng):
-    x = rng.normal(size=(5, 2)).astype(np.float32)
-    plan = fitted("density", x).plan(x, x[:3] + 1000)
-    np.testing.assert_allclose(plan.sum(1), 1 / 5)
-    np.testing.assert_allclose(plan.sum(0), 1 / 3)
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("m", [1, 3, 8, 13, 23])
+def test_plans_of_points_that_look_alike(rng, n, m):
+    """What rounding leaves over must not be blown up; far points have a plan as well."""
+    kernels = [np.ones((n, m)), np.eye(n, m) + 1e-6, rng.integers(2, size=(n, m)) + 1e-6, np.full((n, m), 1e-6)]
+    for kernel in kernels:
+        plan = density._balanced(kernel)
+        np.testing.assert_allclose(plan.sum(1), 1 / n, rtol=1e-9)
+        np.testing.assert_allclose(plan.sum(0), 1 / m, rtol=1e-9)
+        assert plan.min() >= 0
+
+
+def test_points_without_columns_have_a_plan():
+    x = np.zeros((3, 0), dtype=np.float32)
+    np.testing.assert_allclose(fitted("density", x).plan(x, x[:2]), 1 / 6)
+
+
+def test_slopes_of_many_pairs_are_those_of_the_nearest(rng, monkeypatch):
+    points = rng.normal(size=(60, 3)).astype(np.float32)
+    embedding, gradient = fitted("density", points), rng.normal(size=512)
+    x, z = points[:30], points[30:] + 0.1
+    exact = embedding.attribute_columns(x, z, gradient)
+    monkeypatch.setattr(density, "_PAIRS", 450)
+    half = embedding.attribute_columns(x, z, gradient)
+    assert np.abs(half[0] - exact[0]).max() > 0
+    np.testing.assert_allclose(half[0], exact[0], atol=0.1 * np.abs(exact[0]).max())
 
 
 @pytest.mark.parametrize("count", [1, 7])

@@ -82,7 +82,7 @@ class Embedding:
     def attribute_columns(
         self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Slopes of the points of two clouds, for embeddings without slots; None where columns cannot be told apart.
+        """Slopes of the points of two clouds, for embeddings without slots; None: all blocks have the same share.
 
         Slopes [n, q] and [m, q] are such that Σ slope · x − Σ slope · z is ⟨gradient, vector of x − vector of z⟩.
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -13,16 +12,19 @@ from .base import Embedding
 
 _WIDTHS = (0.05, 0.5)  # of the kernels: their variance over the mean squared distance of two points
 _AT_ONCE = 4_000_000  # numbers that are computed together
+_CONSTANT = 1e-30  # mean squared distance of points that are all equal
 _FAR = 1e-6  # least entry of the kernel that plans are made from
 _ROUNDS = 30  # in which plans are made
+_ROUNDING = 1e-12  # mass that is missing from a plan by rounding only
+_PAIRS = 200_000  # of points, those that a plan joins most, whose slopes are computed
 
 
 class Density(Embedding):
     """How densely the points lie, everywhere: the mean of a feature map of the points, whose products are a kernel.
 
     Two clouds are as far apart as their densities, smoothed with gaussians of several widths (maximum mean discrepancy,
-    [1]_). It is 0 for equal distributions only, whatever their means, and sees which values come together in one
-    point. The feature map is cos(ω · x), sin(ω · x) for random ω [2]_.
+    [1]_). Up to the chance of the map, that is 0 for equal distributions only, whatever their means, and sees which
+    values come together in one point. The feature map is cos(ω · x), sin(ω · x) for random ω [2]_.
 
     Parameters
     ----------
@@ -45,21 +47,24 @@ class Density(Embedding):
     def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Density:
         """Draws ω [q, n_waves]: normal, of a mixture of variances that suits the scatter of the points."""
         spread = 2.0 * float(points.var(0, dtype=np.float64).sum())
-        unit = np.sqrt(np.geomspace(*_WIDTHS, self.n_waves) * spread) if spread > 0 else np.inf
+        unit = np.sqrt(np.geomspace(*_WIDTHS, self.n_waves) * spread) if spread > _CONSTANT else np.inf
         self.frequencies = rng.normal(size=(points.shape[1], self.n_waves)) / unit
         return self
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         starts = offsets(sizes)
-        result = np.empty((len(sizes), 1, 2 * self.n_waves), dtype=np.float32)
-        for first, last in _pieces(starts, _AT_ONCE // self.n_waves):
-            waves = self._waves(points[starts[first] : starts[last]])
-            sums = np.add.reduceat(waves, starts[first:last] - starts[first], axis=0, dtype=np.float64)
-            result[first:last, 0] = sums / sizes[first:last, None]
+        result = np.zeros((len(sizes), 1, 2 * self.n_waves), dtype=np.float32)
+        step = max(1, _AT_ONCE // self.n_waves)
+        for row in range(0, len(points), step):  # some at a time, also of one cloud
+            first = int(np.searchsorted(starts, row, side="right")) - 1
+            last = int(np.searchsorted(starts, min(row + step, len(points)), side="left"))
+            cuts = np.maximum(starts[first:last] - row, 0)
+            sums = np.add.reduceat(self._waves(points[row : row + step]), cuts, axis=0, dtype=np.float64)
+            result[first:last, 0] += sums / sizes[first:last, None]
         return result
 
     def _waves(self, points: np.ndarray) -> np.ndarray:
-        """The feature map [S, 2 n_waves], vectors of length 1; equal points have equal ones, up to float32."""
+        """The feature map [S, 2 n_waves], vectors of length 1."""
         phases = points.astype(np.float64) @ self.frequencies
         phases = np.remainder(phases, 2 * np.pi, out=phases).astype(np.float32)
         waves = np.empty((len(points), 2 * self.n_waves), dtype=np.float32)
@@ -69,10 +74,10 @@ class Density(Embedding):
         return waves
 
     def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Points near each other, as the kernel sees it, are compared: the entropic plan (Sinkhorn) of the kernel."""
+        """Points near each other are compared: the entropic plan (Sinkhorn) of a gaussian of middling width."""
         from scipy.spatial.distance import cdist
 
-        precision = float(np.mean(self.frequencies**2))
+        precision = float(np.sum(self.frequencies**2)) / max(self.frequencies.size, 1)
         kernel = np.exp(-0.5 * precision * cdist(x, z, "sqeuclidean")) + _FAR
         return (_balanced(kernel) + _balanced(kernel.T).T) / 2  # neither cloud comes first
 
@@ -85,17 +90,21 @@ class Density(Embedding):
     def attribute_columns(self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each two points of the plan are joined by a line, along which the slope of each wave is averaged:
 
-        (cos a − cos b) / (a − b) = −sin((a + b) / 2) sinc((a − b) / 2), and the same for the sine.
+        (cos a − cos b) / (a − b) = −sin((a + b) / 2) sinc((a − b) / 2), and the same for the sine. Of large clouds
+        only the 200,000 pairs that the plan joins most: then a little is missing from the product.
         """
         plan, scale = self.plan(x, z), np.sqrt(self.n_waves)
+        least = np.partition(plan, -_PAIRS, axis=None)[-_PAIRS] if plan.size > _PAIRS else 0.0
         cosine, sine = (part / scale for part in np.split(gradient.reshape(-1), 2))
         left, right = (0.5 * cloud.astype(np.float64) @ self.frequencies for cloud in (x, z))
         source, target = np.zeros((len(x), self.n_waves)), np.zeros((len(z), self.n_waves))
         for i in range(len(x)):
-            middle, half = left[i] + right, left[i] - right
-            slopes = plan[i, :, None] * np.sinc(half / np.pi) * (sine * np.cos(middle) - cosine * np.sin(middle))
+            joined = np.flatnonzero(plan[i] >= least)
+            middle, half = left[i] + right[joined], left[i] - right[joined]
+            slopes = np.sinc(half / np.pi) * (sine * np.cos(middle) - cosine * np.sin(middle))
+            slopes *= plan[i, joined, None]
             source[i] = slopes.sum(0)
-            target += slopes
+            target[joined] += slopes
         return source @ self.frequencies.T, target @ self.frequencies.T
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -103,22 +112,13 @@ class Density(Embedding):
 
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
         held = Arrays(arrays)
-        self.frequencies = held.take("frequencies", (columns, None))
+        self.frequencies = held.take("frequencies", (columns, None)).astype(np.float64)
         held.done()
         if self.frequencies.shape[1] != self.n_waves:
             raise FieldError("frequencies", f"has {self.frequencies.shape[1]} columns, expected {self.n_waves}")
 
     def width(self, columns: int) -> int:
         return 2 * self.n_waves
-
-
-def _pieces(starts: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of clouds that have at most so many points together, or are one cloud."""
-    first, count = 0, len(starts) - 1
-    while first < count:
-        last = max(first + 1, int(np.searchsorted(starts, starts[first] + most, side="right")) - 1)
-        yield first, last
-        first = last
 
 
 def _balanced(kernel: np.ndarray) -> np.ndarray:
@@ -131,5 +131,6 @@ def _balanced(kernel: np.ndarray) -> np.ndarray:
     plan = other[:, None] * kernel * scale
     plan *= np.minimum(1.0, rows / plan.sum(1))[:, None]
     plan *= np.minimum(1.0, columns / plan.sum(0))
-    missing, lacking = rows - plan.sum(1), columns - plan.sum(0)
-    return plan + np.outer(missing, lacking) / max(float(missing.sum()), 1e-300)
+    missing, lacking = np.maximum(rows - plan.sum(1), 0.0), np.maximum(columns - plan.sum(0), 0.0)
+    total = float(missing.sum())
+    return plan if total < _ROUNDING else plan + np.outer(missing, lacking) / total

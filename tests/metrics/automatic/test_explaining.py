@@ -6,6 +6,7 @@ from scipy import sparse
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
+from graph_metric_learn.embeddings import EMBEDDINGS, Mean
 from graph_metric_learn.metrics.automatic.explaining import chosen_gradients, learned_gradients
 from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
 
@@ -200,6 +201,34 @@ def test_shares_of_blocks_add_up_and_are_those_of_the_columns(graphs, embedding)
             (term,) = [term for term in metric.terms_ if name in term.names]
             by_hand = term.weight * float(gap @ gap) / len(term.names)
             assert share * why.distance**2 == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_rings_of_equal_nodes_are_explained():
+    rings = [nx.cycle_graph(n) for n in range(3, 24)]
+    for ring in rings:
+        nx.set_node_attributes(ring, {v: [float(len(ring) % 3)] for v in ring}, "x")
+    features = ["attributes@0", "degree@0"]
+    metric = gml.GraphMetric(features=features, embedding="density", learn=False, random_state=0)
+    metric.fit(rings, [len(ring) % 2 for ring in rings])
+    for other in rings:
+        why = metric.explain(rings[0], other)
+        assert why.plan.max() <= 1 / 3 + 1e-9
+        assert np.abs(why.source_share).max() < 10
+
+
+def test_blocks_of_an_embedding_that_cannot_tell_them_apart_have_equal_shares(monkeypatch, graphs):
+    class Means(Mean):
+        def plan(self, x, z):
+            return np.full((len(x), len(z)), 1 / (len(x) * len(z)))
+
+        def attribute(self, x, z, gradient):
+            return super().attribute(x, z, gradient)
+
+    monkeypatch.setitem(EMBEDDINGS, "means", Means)
+    blocks = ["labels@0", "degree@0"]
+    metric = gml.GraphMetric(features=blocks, embedding="means", label="element", random_state=0).fit(graphs[0][:40])
+    shares = metric.explain(*graphs[0][50:52]).block_share
+    assert shares == pytest.approx(dict.fromkeys(blocks, 0.5))
 
 
 @pytest.mark.parametrize("embedding", ["mean", "density"])

@@ -127,6 +127,16 @@ def test_weights_of_columns_are_those_of_the_squared_distance(data, rng):
     assert gap @ gap == pytest.approx((term.column_weights * plain**2).sum(), rel=1e-4)
 
 
+def test_weights_of_columns_are_for_slots_alone(data):
+    term = term_of("mean", data)
+    (density,) = Term.fit_each("it", term.names, ["density"], *data, np.random.default_rng(0))
+    config, arrays = density.state()
+    arrays["column_weights"] = np.ones(density.points(data[0]).shape[1], dtype=np.float32)
+    blocks = SimpleNamespace(names_=list(data[0]), n_columns=None, columns=lambda name: data[0][name].shape[1])
+    with pytest.raises(ValueError, match="column_weights are for embeddings in slots, not for 'density'"):
+        Term.from_state(config, Arrays(arrays), blocks)
+
+
 def test_many_columns_are_reduced(data):
     term = term_of("mean", data, ["wl@0", "wl@1", "wl@2", "wl@3", "degree@0"])
     assert term.embedded(*data).shape[1] == 96

@@ -164,28 +164,33 @@ class _Pair:
         whole, first, blocks = self.product(term, gradient), self.first(term), self.blocks
         if len(term.names) == 1:
             return {term.names[0]: whole}
-        slots = self.slots(term)
-        slopes = None
-        if slots is None and not term.embedding.takes_columns:
-            points = term.points(blocks)
-            slopes = term.embedding.attribute_columns(points[:first], points[first:], gradient)
-        if slots is None and slopes is None:
+        if term.embedding.takes_columns:
             alone = [
                 float(term.embedding.attribute(blocks[name][:first], blocks[name][first:], gradient)[0].sum())
                 for name in term.names
             ]
-            rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, together
-            return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
-        joined = np.concatenate([blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
-        if slopes is not None:
-            values, slope = joined, np.concatenate([slopes[0], -slopes[1]])
-        elif slots is not None:
+        else:
+            alone = self.column_sums(term, gradient)
+        rest = (whole - sum(alone)) / len(alone)  # what trees that were not seen in fit add, or pairs left out
+        return {name: one + rest for name, one in zip(term.names, alone, strict=True)}
+
+    def column_sums(self, term: Term, gradient: np.ndarray) -> list[float]:
+        """What the columns of each block of points in space add, as far as can be told."""
+        slots, first = self.slots(term), self.first(term)
+        joined = np.concatenate([self.blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
+        if slots is not None:
             values = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
             slope = gradient.reshape(len(values), -1)
             slope = slope if term.column_weights is None else slope * np.sqrt(term.column_weights)
+        else:
+            points = term.points(self.blocks)
+            slopes = term.embedding.attribute_columns(points[:first], points[first:], gradient)
+            if slopes is None:
+                return [0.0] * len(term.names)
+            values, slope = joined, np.concatenate([slopes[0], -slopes[1]])
         columns = (values * (slope if term.basis is None else slope @ term.basis.T)).sum(0)
-        cuts = offsets(np.array([blocks[name].shape[1] for name in term.names]))
-        return {name: float(columns[a:b].sum()) for name, (a, b) in zip(term.names, pairwise(cuts), strict=True)}
+        cuts = offsets(np.array([self.blocks[name].shape[1] for name in term.names]))
+        return [float(columns[a:b].sum()) for a, b in pairwise(cuts)]
 
     def by_cloud(self, gradients: dict[str, np.ndarray], factor: float) -> dict[str, Adds]:
         """What the points of each cloud, of both graphs, add to the products with gradients by the key of the term."""

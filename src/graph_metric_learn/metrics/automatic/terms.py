@@ -176,6 +176,8 @@ class Term:
         with within("embedding"):
             embedding = restore(kind, config.get("options", {}), held.part("embedding.").rest(), columns)
         weights = held.take("column_weights", (columns,), least=0.0) if "column_weights" in held else None
+        if weights is not None and type(embedding).attribute is not Embedding.attribute:
+            raise FieldError("column_weights", f"are for embeddings in slots, not for {kind!r}")
         with within("projection"):
             projection = Projection.from_arrays(held.part("projection.").rest(), embedding.width(columns))
         held.done()
