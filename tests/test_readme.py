@@ -72,10 +72,8 @@ def test_where_others_are_ahead_beyond_noise():
     head, *rows = table((ROOT / "results" / "README.md").read_text(), "| GraphMetric, head chosen by itself, less")
     tests = {(row[0], head[i]): re.match(r"-.* p \\?[=<] \\?(\d\.\d+)", row[i]) for row in rows for i in range(1, 12)}
     assert len(tests) > 100
-    assert [pair for pair, found in tests.items() if found and float(found[1]) < 0.05] == [
-        ("FGW, k-NN", "ENZYMES (fuse)")
-    ]
-    assert "beyond noise on one, ENZYMES with attributes (FGW with k-NN" in SAID
+    assert not [pair for pair, found in tests.items() if found and float(found[1]) < 0.05]
+    assert "beyond noise on none." in SAID
 
 
 def test_seconds_are_those_of_the_speed_page():
