@@ -9,7 +9,7 @@ import pytest
 import graph_metric_learn as gml
 from cluster import cluster
 from graph_metric_learn._core.compiled import thread_count
-from graph_metric_learn._core.parallel import Package, in_parallel, is_parallel, size_of
+from graph_metric_learn._core.parallel import Package, by_threads, in_parallel, is_parallel, size_of
 from graph_metric_learn.graphs import stream
 from graph_zoo import as_pyg, zoo
 
@@ -49,6 +49,40 @@ def test_threads_do_several_at_once_in_order():
     assert len({name for _, name in done}) == count
     with pytest.raises(ValueError, match="graph 3 is bad"):
         list(in_parallel(fails, [3], threads=True))
+
+
+def test_results_of_threads_come_while_others_are_worked_on():
+    done = []
+
+    def work(task):
+        time.sleep(0.005)
+        done.append(task)
+        return task
+
+    results = by_threads(work, range(100))
+    assert next(results) == 0
+    assert len(done) < 100
+    assert list(results) == list(range(1, 100))
+    assert sorted(done) == list(range(100))
+
+
+def test_after_an_error_no_thread_begins_another_task():
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        time.sleep(0.01)
+        if task == 3:
+            raise ValueError("graph 3 is bad")
+
+    with pytest.raises(ValueError, match="graph 3 is bad"):
+        list(by_threads(work, range(1000)))
+    assert len(begun) < 500
+
+
+def test_threads_may_use_threads():
+    rows = by_threads(lambda row: list(by_threads(lambda column: 10 * row + column, range(5))), range(5))
+    assert list(rows) == [[10 * row + column for column in range(5)] for row in range(5)]
 
 
 def fails(shared, task):

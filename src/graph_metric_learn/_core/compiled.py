@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
@@ -134,13 +134,8 @@ def shared(function: Callable) -> Callable:
             for part in left:
                 found[part] = loop(part, parts, *args)
 
-        helpers = [_helpers().submit(work) for _ in range(count - 1)]
-        try:
+        with helped(work):
             work()
-        finally:
-            for helper in helpers:
-                if not helper.cancel():  # those that have not begun are not needed any more
-                    helper.result()
         return found
 
     return call
@@ -157,8 +152,20 @@ def thread_count() -> int:
     return 1 if _forked else numba.get_num_threads()
 
 
+@contextlib.contextmanager
+def helped(work: Callable[[], Any]) -> Iterator[None]:
+    """Inside, waiting threads call work(), too; at the end, those that have not begun are not needed any more."""
+    helpers = [_helpers().submit(work) for _ in range(thread_count() - 1)]
+    try:
+        yield
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+
+
 def _helpers() -> ThreadPoolExecutor:
-    """Threads that wait for loops, beside the one that calls."""
+    """Threads that wait for work, beside the one that calls."""
     global _pool
     with _lock:
         if _pool is None:

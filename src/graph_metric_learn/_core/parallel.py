@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .compiled import thread_count
+from .compiled import helped
 from .linear import one_thread_for_products
+
+_MISSING = object()  # in the place of what is not done yet
 
 
 def in_parallel(
@@ -30,7 +33,7 @@ def in_parallel(
     shared : object
         What all tasks need; it goes to each worker once.
     threads : bool
-        For work that leaves Python, such as decompositions of matrices; all tasks are drawn at once.
+        For work that leaves Python, see :func:`by_threads`.
 
     Examples
     --------
@@ -40,17 +43,44 @@ def in_parallel(
     from joblib import Parallel, delayed
 
     if not is_parallel():
-        if not threads:
-            yield from (function(shared, task) for task in tasks)
-            return
-        with one_thread_for_products(), ThreadPoolExecutor(thread_count()) as pool:
-            yield from pool.map(partial(function, shared), tasks)
+        yield from (by_threads if threads else map)(partial(function, shared), tasks)
         return
     _send_to_one_worker_too()
     package = Package(shared)
     yield from Parallel(return_as="generator", pre_dispatch="2*n_jobs")(
         delayed(_unpacked)(function, package, task) for task in tasks
     )
+
+
+def by_threads(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    """function(task) for each task, in the order of the tasks, by the threads of compiled loops.
+
+    For work that leaves Python, such as products and decompositions of matrices, each of which then has one thread.
+    All tasks are drawn at once.
+
+    Examples
+    --------
+    >>> list(by_threads(abs, [1, -2, 3]))
+    [1, 2, 3]
+    """
+    tasks = list(tasks)
+    found: list[Any] = [_MISSING] * len(tasks)
+    left, shown = iter(range(len(tasks))), 0
+
+    def rounds() -> Generator[None, None, None]:
+        try:
+            for place in left:
+                found[place] = function(tasks[place])
+                yield
+        finally:
+            deque(left, maxlen=0)  # after an error nobody begins another task
+
+    with one_thread_for_products(), helped(lambda: deque(rounds(), maxlen=0)), closing(rounds()) as own:
+        for _ in own:
+            while shown < len(found) and found[shown] is not _MISSING:
+                yield found[shown]
+                shown += 1
+    yield from found[shown:]
 
 
 def is_parallel() -> bool:

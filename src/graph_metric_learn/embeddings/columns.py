@@ -13,8 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._core.compiled import share_of, shared
 from .._core.fields import Arrays, FieldError
+from .._core.ragged import offsets
 from .base import Embedding
+
+_SMALL = 10_000  # names up to which threads are not worth waking
 
 
 class Entries(NamedTuple):
@@ -126,13 +130,18 @@ def count_names(points: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.n
     """
     levels = points.shape[1]
     cloud = np.repeat(np.repeat(np.arange(len(sizes)), sizes), levels)
-    names = np.ascontiguousarray(points, dtype=np.uint64).reshape(-1)
-    order = np.lexsort([names, cloud])
-    cloud, names = cloud[order], names[order]
+    names = np.array(points, dtype=np.uint64).reshape(-1)
+    _sort_within(names, levels * offsets(sizes), threads=len(names) > _SMALL)
     new = np.ones(len(names), dtype=bool)
     new[1:] = (cloud[1:] != cloud[:-1]) | (names[1:] != names[:-1])
     starts = np.flatnonzero(new)
     return cloud[starts], names[starts], np.diff(np.append(starts, len(names)))
+
+
+@shared
+def _sort_within(part, parts, names, starts):
+    for cloud in share_of(len(starts) - 1, part, parts):
+        names[starts[cloud] : starts[cloud + 1]].sort()
 
 
 def column_plan(x: sparse.csr_array, z: sparse.csr_array) -> np.ndarray:

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._core.compiled import share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import offsets
 from .base import Embedding
 
 _WIDTHS = (0.05, 0.5)  # of the kernels: their variance over the mean squared distance of two points
 _AT_ONCE = 4_000_000  # numbers that are computed together
+_SMALL = 100_000  # numbers up to which threads are not worth waking
 _CONSTANT = 1e-30  # mean squared distance of points that are all equal
 _FAR = 1e-6  # least entry of the kernel that plans are made from
 _ROUNDS = 30  # in which plans are made
@@ -59,7 +61,9 @@ class Density(Embedding):
             first = int(np.searchsorted(starts, row, side="right")) - 1
             last = int(np.searchsorted(starts, min(row + step, len(points)), side="left"))
             cuts = np.maximum(starts[first:last] - row, 0)
-            sums = np.add.reduceat(self._waves(points[row : row + step]), cuts, axis=0, dtype=np.float64)
+            waves = self._waves(points[row : row + step])
+            sums = np.zeros((last - first, waves.shape[1]))
+            _add_up(waves, np.append(cuts, len(waves)), sums, threads=waves.size > _SMALL)
             result[first:last, 0] += sums / sizes[first:last, None]
         return result
 
@@ -119,6 +123,14 @@ class Density(Embedding):
 
     def width(self, columns: int) -> int:
         return 2 * self.n_waves
+
+
+@shared
+def _add_up(part, parts, rows, starts, sums):
+    for cloud in share_of(len(starts) - 1, part, parts):
+        for row in range(starts[cloud], starts[cloud + 1]):
+            for column in range(rows.shape[1]):
+                sums[cloud, column] += rows[row, column]
 
 
 def _balanced(kernel: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Molecules: solubility, lipophilicity and an enzyme's inhibitors, beside fingerprints under the same splits."""
+"""Molecules: solubility, lipophilicity and an enzyme's inhibitors, beside other systems under the same splits."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 from ..datasets import load_smiles, scaffolds
 from ..graphs import Graphs, as_graphs
 from ..metrics.automatic.estimator import GraphMetric
-from .differences import scores_of, scores_text
+from .differences import compared, scores_of, scores_text
 from .heads import area_under_curve, head_results, root_mean_square_error
 from .records import Config, Record, Result
-from .settings import HEADS, TITLES
+from .settings import HEADS, OURS, title
 from .tables import Rows
 
-FINGERPRINTS = ("morgan-forest", "morgan-ridge")
+MOLECULE_RIVALS = ("morgan-forest", "morgan-ridge", "chemprop")
 TEST_SHARE = 0.1
 
 
@@ -83,11 +83,13 @@ def group_split(groups: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
-def molecule_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Config]:
-    """Cells of all heads and fingerprints; without copies, those of the heads."""
+def molecule_cells(
+    runs: int, datasets: Sequence[str] | None = None, rivals: Sequence[str] = MOLECULE_RIVALS
+) -> list[Config]:
+    """Cells of all heads and of these rivals; without copies, those of the heads."""
     names = [name for name in MOLECULE_TASKS if datasets is None or name in datasets]
     rows = [("graphmetric", head, copies) for copies in COPIES for head in HEADS]
-    rows += [(method, "own", "kept") for method in FINGERPRINTS]
+    rows += [(method, "own", "kept") for method in rivals]
     return [
         {
             "what": "molecules", "dataset": name, "features": None, "method": method,
@@ -132,16 +134,23 @@ def evaluate_molecules(configs: list[Config], folder: str) -> list[Result]:
 
 
 def molecule_rows(records: Sequence[Record]) -> Rows:
-    """Mean test score ± its standard error over the splits, by system and dataset; no rows if nothing is measured."""
+    """Mean test score ± its standard error over the splits, by system and dataset; no rows if nothing is measured.
+
+    Below each rival, by how much the head that GraphMetric chooses by itself differs from it, paired by split.
+    """
     rows = [["", *(f"{name}, {task.score_name}" for name, task in MOLECULE_TASKS.items())]]
     lines = [("graphmetric", head, copies) for copies in COPIES for head in HEADS]
-    lines += [(method, "own", "kept") for method in FINGERPRINTS]
+    lines += [(method, "own", "kept") for method in MOLECULE_RIVALS]
+    ours = [scores_of(records, molecule_wanted(name, *OURS, "kept")) for name in MOLECULE_TASKS]
     for method, classifier, copies in lines:
         found = [scores_of(records, molecule_wanted(name, method, classifier, copies)) for name in MOLECULE_TASKS]
         cells = [scores_text(scores, 3) for scores in found]
         if any(cells):
-            label = ", ".join(filter(None, (TITLES[method], TITLES[classifier]))) + COPIES[copies]
-            rows.append([label, *cells])
+            rows.append([title(method, classifier) + COPIES[copies], *cells])
+        if method in MOLECULE_RIVALS:
+            gaps = [str(compared(own, scores, 3) or "") for own, scores in zip(ours, found, strict=True)]
+            if any(gaps):
+                rows.append([f"— {title(*OURS)}, less {title(method, classifier)}", *gaps])
     return rows if len(rows) > 1 else []
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._core.parallel import by_threads
 from ...objectives import Objective
 from ..base import FoldView
 from .ridge import fit_ridge, known_means
@@ -144,12 +145,7 @@ def decide(
         draws += 1
         for fold in folds:
             known, held, scores = fold.known, fold.held, fold.scores
-            gaps = score_squares(scores[held], scores[known])
-            near = fold.squares[np.ix_(held, known)]
-            for place, weight in enumerate(_WEIGHTS):
-                distances = np.sqrt(near + np.float32(weight / fold.unit) * gaps)
-                found = objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True)
-                table[place] += found.sum(0)
+            table += _scores_by_setting(fold, objective, target, ks)
             own += float(objective.output_scores(scores[held], target[held]).sum())
             mean, there = known_means(outputs[known]), np.isfinite(outputs[held])
             of_mean.append(np.where(there, outputs[held] - mean, 0.0))
@@ -164,6 +160,19 @@ def decide(
     place, k = best_setting(table)
     unlearned = float(table[0, best_setting(table[:1])[1]])
     return Gate(_WEIGHTS[place], ks[k], unlearned, float(table[place, k]), own / len(gain), relative, error), first
+
+
+def _scores_by_setting(fold: Fold, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
+    """Scores of k-NN on graphs held out, added up over these, by weight of the learned scores and k [weights, ks]."""
+    known, held = fold.known, fold.held
+    gaps = score_squares(fold.scores[held], fold.scores[known])
+    near = fold.squares[np.ix_(held, known)]
+
+    def scores_with(weight: float) -> np.ndarray:
+        distances = np.sqrt(near + np.float32(weight / fold.unit) * gaps)
+        return objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True).sum(0)
+
+    return np.array(list(by_threads(scores_with, _WEIGHTS)))
 
 
 def best_setting(table: np.ndarray) -> tuple[int, int]:

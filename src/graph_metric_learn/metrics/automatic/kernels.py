@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._core.parallel import in_parallel
+from ..._core.parallel import by_threads, in_parallel
 from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
 
 FORMS = ("gaussian", "linear")
@@ -89,14 +89,18 @@ def choose_kernels(
     first = min(alone, key=lambda key: alone[key].min())
     chosen, total = [first], kernels[first].astype(np.float64)
     best, penalty = float(alone[first].min()), float(PENALTIES[alone[first].argmin()])
-    while len(chosen) < _STEPS:
+
+    def with_one_more(key: tuple[str, str]) -> np.ndarray:
         share = 1.0 / (len(chosen) + 1)
-        tried = {
-            key: left_out_error((1 - share) * total + share * kernel, centred, penalty, any_scale=any_scale)
-            for key, kernel in kernels.items()
-        }
+        return (1 - share) * total + share * kernels[key]
+
+    def error(key: tuple[str, str]) -> float:
+        return left_out_error(with_one_more(key), centred, penalty, any_scale=any_scale)
+
+    while len(chosen) < _STEPS:
+        tried = dict(zip(kernels, by_threads(error, kernels), strict=True))
         key = min(tried, key=lambda key: tried[key])
-        together = (1 - share) * total + share * kernels[key]
+        together = with_one_more(key)
         errors = left_out_errors(together, centred, any_scale=any_scale)
         if errors.min() > (1 - _GAIN) * best:
             break

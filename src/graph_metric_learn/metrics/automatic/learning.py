@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._core.fields import Arrays, anything, number, record, whole
 from ..._core.linear import one_thread_for_products
+from ..._core.parallel import by_threads
 from ...objectives import Objective
 from .gate import Fold, Gate, Squares, decide, score_squares
 from .kernels import choose_kernels, shortlist
@@ -104,14 +105,17 @@ def plan_kernels(
         {name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs, any_scale=objective.any_scale
     )
     some = sample.part(objective.subsample(sample.target, _CHOSEN_ON, rng))
-    squares = {}
-    for name in dict.fromkeys(name for name, _ in best):
+
+    def squares(name: str) -> np.ndarray:
         term = screened[name].term
         embedded = some.embedded(term)
         if isinstance(embedded, np.ndarray) and term.projection is None:
             term.compact(embedded)
-        squares[name] = some.squares(term)
-    choice = choose_kernels(squares, best, objective.outputs(some.target), any_scale=objective.any_scale)
+        return some.squares(term)
+
+    names = list(dict.fromkeys(name for name, _ in best))
+    squares_of = dict(zip(names, by_threads(squares, names), strict=True))
+    choice = choose_kernels(squares_of, best, objective.outputs(some.target), any_scale=objective.any_scale)
     terms = [screened[name].term for name, _ in choice.names]
     return KernelPlan(terms, [form for _, form in choice.names], choice.penalty, choice.error)
 

@@ -63,7 +63,7 @@ class Sample:
         return vectors
 
     def _bytes(self) -> int:
-        return sum(vectors.nbytes for vectors in self._kept.values())
+        return sum(vectors.nbytes for vectors in list(self._kept.values()))  # threads may add some meanwhile
 
     def coordinates(self, term: Term) -> Any:
         """Vectors of one term [N, r]."""

@@ -60,7 +60,7 @@ def screen(
                 yield term
 
     with progress_bar(progress, "choosing", total=sum(map(len, kinds.values())), unit="candidate", delay=1.0) as bar:
-        for place, squares in enumerate(in_parallel(Sample.squares, each(), screening)):
+        for place, squares in enumerate(in_parallel(Sample.squares, each(), screening, threads=True)):
             term, mean = fitted[place], float(squares.mean())
             if mean > _CONSTANT:
                 name = term.name if term.name not in found else f"{term.name} ({term.kind})"

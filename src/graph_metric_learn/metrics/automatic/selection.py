@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._core.linear import one_thread_for_products
+from ..._core.parallel import by_threads
 from ...objectives import Objective
 from ...objectives.leave_one_out import leave_one_out, usable
 from .sample import Sample
@@ -54,18 +55,23 @@ def select_terms(
     The chosen terms are projected onto few coordinates, and weighted so that squared distances have mean 1. The squared
     distances of all 12 come back, too.
     """
-    scores = {
-        name: float(leave_one_out(objective, one.squares, screening.target).mean()) for name, one in screened.items()
-    }
-    squares_of = {}
-    for name in sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]:
+
+    def score(name: str) -> float:
+        return float(leave_one_out(objective, screened[name].squares, screening.target).mean())
+
+    scores = dict(zip(screened, by_threads(score, screened), strict=True))
+
+    def squares(name: str) -> np.ndarray:
         term = screened[name].term
         if term.projection is None:
             term.compact(sample.embedded(term))
         term.weight = 1.0
-        squares = sample.squares(term)
-        term.weight = 1.0 / max(float(squares.mean()), 1e-30)
-        squares_of[name] = squares * np.float32(term.weight)
+        found = sample.squares(term)
+        term.weight = 1.0 / max(float(found.mean()), 1e-30)
+        return found * np.float32(term.weight)
+
+    best = sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]
+    squares_of = dict(zip(best, by_threads(squares, best), strict=True))
     choice = choose(squares_of, sample.target, objective, n_steps=n_steps)
     choice.scores = scores
     terms = []
@@ -110,14 +116,17 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
     def score(distances: np.ndarray) -> float:
         return float(leave_one_out(objective, distances, target).mean())
 
-    scores = {name: score(square) for name, square in squares.items()}
+    def with_one_more(name: str) -> float:
+        return score(total + squares[name])
+
+    scores = dict(zip(squares, by_threads(score, squares.values()), strict=True))
     names = sorted(scores, key=lambda name: -scores[name])
     total = np.zeros_like(squares[names[0]])
     added: list[str] = []
     best, length = -np.inf, 0
     trail: list[tuple[str, float]] = []
     for step in range(n_steps):
-        tried = [score(total + squares[name]) if step else scores[name] for name in names]
+        tried = list(by_threads(with_one_more, names)) if step else [scores[name] for name in names]
         place = int(np.argmax(tried))
         added.append(names[place])
         trail.append((names[place], tried[place]))
