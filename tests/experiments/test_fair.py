@@ -48,4 +48,6 @@ def test_cells_and_rows(folder, tmp_path, monkeypatch):
     rows = fair_rows(list(records))
     assert rows[1][0] == "GraphMetric, its k-NN"
     assert rows[1][1 + FAIR_DATASETS.index("ENZYMES")].endswith("(2 folds)")
+    assert [row[0].endswith("as published") for row in rows[2:]] == [True, True]
+    assert all(len(row) == len(rows[0]) for row in rows)
     assert fair_rows([]) == []

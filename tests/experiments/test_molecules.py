@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.experiments.molecules import (
-    FINGERPRINTS,
+    MOLECULE_RIVALS,
     evaluate_molecules,
     group_split,
     molecule_cells,
@@ -47,20 +47,29 @@ def test_cells_leave_out_what_makes_no_sense():
     cells = molecule_cells(2)
     assert {c["dataset"] for c in cells if c["classifier"] == "head-svc"} == {"BACE"}
     assert {c["dataset"] for c in cells if c["model"]["copies"] == "dropped"} == {"ESOL", "Lipophilicity"}
-    assert {c["method"] for c in cells} == {"graphmetric", *FINGERPRINTS}
+    assert {c["method"] for c in cells} == {"graphmetric", *MOLECULE_RIVALS}
     assert {c["dataset"] for c in molecule_cells(1, ["ESOL"])} == {"ESOL"}
+    assert {c["method"] for c in molecule_cells(1, rivals=["chemprop"])} == {"graphmetric", "chemprop"}
 
 
 def test_heads_and_fingerprints_are_evaluated_on_the_same_molecules(folder, tmp_path):
     cells = [c for c in molecule_cells(1, ["ESOL"]) if c["model"]["copies"] == "kept"]
     records = Records(tmp_path / "records")
-    for method, classifiers in (("graphmetric", ("head-ridge",)), ("morgan-ridge", ("own",))):
+    for method, classifiers in (("graphmetric", ("head-auto", "head-ridge")), ("morgan-ridge", ("own",))):
         configs = [c for c in cells if c["method"] == method and c["classifier"] in classifiers]
         for config, result in zip(configs, evaluate_molecules(configs, str(folder)), strict=True):
             records.add(config, result)
             assert result["test"] < 2.0  # the spread of the targets is about 2.4
             assert (result["molecules"], result["copies"]) == (38, 1)
     rows = molecule_rows(list(records))
-    assert [row[0] for row in rows[1:]] == ["GraphMetric, its ridge", "kernel ridge, Morgan counts"]
-    assert "(1 split)" in rows[1][1]
+    ours, ridge, rival, difference = rows[1:]
+    assert [row[0] for row in (ours, ridge, rival)] == [
+        "GraphMetric, head chosen by itself", "GraphMetric, its ridge", "kernel ridge, Morgan counts",
+    ]  # fmt: skip
+    assert "(1 split)" in ours[1]
+    assert difference[0] == "— GraphMetric, head chosen by itself, less kernel ridge, Morgan counts"
+    scores = {
+        one["config"]["method"]: one["result"]["test"] for one in records if one["config"]["classifier"] != "head-ridge"
+    }
+    assert float(difference[1]) == pytest.approx(scores["graphmetric"] - scores["morgan-ridge"], abs=1e-3)
     assert molecule_rows([]) == []
