@@ -63,8 +63,8 @@ class GraphMetric(BaseGraphMetric):
     features : "auto" or list of str
         Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
         one-hot columns of node features as labels.
-    embedding : {"auto", "mean", "reference", "density", "axes", "histogram"}
-        How a cloud becomes a vector; "auto" chooses. A histogram is for blocks of trees, and for them alone.
+    embedding : "auto" or a name in `embeddings.EMBEDDINGS`
+        How a cloud becomes a vector; "auto" chooses. Histograms, counts and assignments are for blocks of trees only.
     n_steps : int
         Steps in which the sum is built, see :func:`selection.choose`; 1 chooses the best part alone.
     learn : bool
