@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._core.parallel import by_threads
+
 PENALTIES = np.logspace(-6, 1, 15)  # λ, for kernels whose diagonal is 1 on average
 _EXACT = 1500  # graphs up to which all penalties are tried by one decomposition
 
@@ -74,17 +76,22 @@ def best_penalty(
         errors = left_out_errors(kernel, targets, any_scale=any_scale)
         place = int(errors.argmin())
         return float(PENALTIES[place]), float(errors[place])
-    near = int(np.abs(np.log(PENALTIES / guess)).argmin())
+    last = len(PENALTIES) - 1
+    near = max(1, int(np.abs(np.log(PENALTIES / guess)).argmin()))
+    tried: dict[int, float] = {}
 
     def error(place: int) -> float:
         return left_out_error(kernel, targets, PENALTIES[place], any_scale=any_scale)
 
-    tried = {place: error(place) for place in {max(near - 1, 0), near}}
-    step = -1 if tried[max(near - 1, 0)] < tried[near] else 1
-    best = near - 1 if step < 0 else near
-    while 0 <= best + step < len(PENALTIES):
+    def look(places: list[int]) -> None:
+        missing = [place for place in places if 0 <= place <= last and place not in tried]
+        tried.update(zip(missing, by_threads(error, missing), strict=True))
+
+    look([near - 1, near])
+    step, best = (-1, near - 1) if tried[near - 1] < tried[near] else (1, near)
+    while 0 <= best + step <= last:
         if best + step not in tried:
-            tried[best + step] = error(best + step)
+            look([best + step, best + 2 * step])  # two at a time
         if tried[best + step] >= tried[best]:
             break
         best += step

@@ -23,6 +23,7 @@ from ..._core.fields import (
     within,
 )
 from ..._core.linear import MAX_COLUMNS, principal_components
+from ..._core.parallel import by_threads
 from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
 from ...features.blocks import BLOCKS, NodeBlocks, cloud_of, parse_name
 from ...graphs import Graphs
@@ -221,15 +222,19 @@ def embed_anew(
     for some, pieces in ((named, iter([graphs])), (others, graphs.pieces(AT_ONCE))):
         read = _read(reading, some, pieces) if known is None else [known]
         for blocks, sizes in read if some else ():
-            for term in some:
+
+            def vectors(term: Term, blocks: Blocks = blocks, sizes: Mapping[str, np.ndarray] = sizes) -> Any:
                 if whole:
                     term.projection = None
                 term.see_all(blocks, sizes[term.cloud], rng)
-                parts[term.key].append(term.embedded(blocks, sizes[term.cloud]))
+                return term.embedded(blocks, sizes[term.cloud])
+
+            for term, found in zip(some, by_threads(vectors, some), strict=True):
+                parts[term.key].append(found)
     embedded = {key: stacked(found) for key, found in parts.items()}
-    for key, term in terms.items():
-        if term.projection is not None and sparse.issparse(embedded[key]):
-            term.compact(embedded[key])
+    again = [key for key, term in terms.items() if term.projection is not None and sparse.issparse(embedded[key])]
+    for _ in by_threads(lambda key: terms[key].compact(embedded[key]), again):
+        pass
     return embedded
 
 
