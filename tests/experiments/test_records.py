@@ -22,6 +22,17 @@ def test_what_was_added_is_found_again(tmp_path):
     assert [record["result"] for record in again] == [{"test": 0.5}]
 
 
+def test_each_dataset_and_features_have_a_file_of_their_own(tmp_path):
+    records = Records(tmp_path)
+    given = [{"dataset": "TOY", "features": features, "run": 0} for features in ("fuse", "labels", None)]
+    for one in given:
+        records.add(one, {"test": 0.5})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["TOY-fuse.jsonl", "TOY-labels.jsonl", "TOY.jsonl"]
+    assert all(one in Records(tmp_path) for one in given)
+    (tmp_path / "TOY-labels.jsonl").rename(tmp_path / "all.jsonl")  # whatever the names of files
+    assert all(one in Records(tmp_path) for one in given)
+
+
 def test_a_line_cut_off_is_dropped_and_the_rest_stays(tmp_path):
     records = Records(tmp_path)
     for run in range(3):

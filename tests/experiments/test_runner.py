@@ -39,14 +39,14 @@ def test_a_killed_job_goes_on_where_it_stopped(root, tmp_path, monkeypatch):
     pieces = Records(tmp_path / "pieces")
     assert without_seconds(pieces) == without_seconds(whole)
     assert len(calls) == 6 + 5  # each cell once, and one death after each of the first five
-    assert sum(1 for _ in (tmp_path / "pieces" / "TOY.jsonl").open()) == 12
+    assert sum(1 for _ in (tmp_path / "pieces" / "TOY-degree.jsonl").open()) == 12
 
 
 def test_cells_that_two_tables_share_run_once(root, tmp_path):
     wanted = runner.cells(TOY, "random", "authors", 2)
     records = Records(tmp_path / "r")
     runner.run_cells([*wanted, *wanted], records, root=root)
-    assert sum(1 for _ in (tmp_path / "r" / "TOY.jsonl").open()) == len(wanted) == 4
+    assert sum(1 for _ in (tmp_path / "r" / "TOY-degree.jsonl").open()) == len(wanted) == 4
     assert {config["model"]["n_epochs"] for config in wanted} == {0}
 
 

@@ -31,7 +31,7 @@ def key_of(config: Config) -> str:
 
 
 class Records:
-    """The records of a folder, one file per dataset.
+    """The records of a folder, a file for each dataset and features, such as ENZYMES-fuse.jsonl.
 
     An incomplete last line, left by a crash while it was written, is removed when the file is opened next.
     """
@@ -76,7 +76,7 @@ class Records:
         record = {"key": key, "config": config, "result": result}
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(record, sort_keys=True, allow_nan=False).encode() + b"\n"
-        path = self.folder / f"{config['dataset']}.jsonl"
+        path = self.folder / f"{'-'.join(filter(None, (config['dataset'], config.get('features'))))}.jsonl"
         with clear_disk_errors(path):
             handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
