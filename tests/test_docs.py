@@ -171,7 +171,7 @@ def test_predictors_run():
     assert names["chooser"].score(samples[50:], names["many"][50:]) > 0.8
     assert names["svm_on_it"].chosen_["head"] == "svc"
     assert names["measured"].estimate_.score > names["measured"].estimate_.guess
-    assert "accuracy on new graphs about" in names["measured"].report_
+    assert "accuracy of neighbours on new graphs about" in names["measured"].report_
     assert names["distances"].shape == (2, 3)
     assert names["distances"][0, 0] > 0  # a look-alike, not the graph itself,
     assert names["classifier"].kneighbors(new[:1])[0][0, 0] == 0  # which was added then

@@ -26,7 +26,9 @@ def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys
     assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
     said = capsys.readouterr().out
     assert "20 graphs, 2 classes\nchose " in said
-    assert re.search(r"accuracy on new graphs about [\d.]+ % ± [\d.]+ % \(the largest class: [\d.]+ %", said)
+    assert re.search(
+        r"accuracy of neighbours on new graphs about [\d.]+ % ± [\d.]+ % \(the largest class: [\d.]+ %", said
+    )
     found = gml.load(tmp_path / "m")
     assert isinstance(found, gml.GraphKNNClassifier)
     assert (found.n_neighbors, found.weights) == ("auto", "distance")
@@ -64,7 +66,7 @@ def test_the_estimate_of_numbers_stands_beside_the_mean(molecules, tmp_path, cap
     assert main(["fit", *source, "--out", str(tmp_path / "m"), "--evaluate"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"^R² in 5-fold cross-validation: (0\.[89]|1\.0)\d+ ± ", said, re.MULTILINE)
-    assert re.search(r"R² on new graphs about (0\.[89]|1\.0)\d+ ± [\d.]+ \(the mean: -0\.\d+\)\n", said)
+    assert re.search(r"R² of neighbours on new graphs about (0\.[89]|1\.0)\d+ ± [\d.]+ \(the mean: -0\.\d+\)\n", said)
 
 
 def test_whole_numbers_are_classes_or_numbers_as_told(molecules, tmp_path, capsys):

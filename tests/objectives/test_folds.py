@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_metric_learn.objectives.folds import check_groups, joined_groups, spread_folds
+from graph_metric_learn.objectives.folds import check_groups, held_together, joined_groups, spread_folds
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(2, 7), st.integers(0, 100))
@@ -93,6 +93,19 @@ def test_joined_groups_are_those_that_a_chain_of_either_rule_connects(graphs):
         near = near @ near
     found = joined_groups(groups, others)
     np.testing.assert_array_equal(found[:, None] == found, near)
+
+
+def test_copies_are_held_out_with_groups_unless_that_joins_most_of_them():
+    groups = np.repeat(np.arange(10), 4)
+    copies = np.arange(40)
+    np.testing.assert_array_equal(held_together(None, copies), copies)
+    copies[4] = copies[0]  # of groups 0 and 1
+    joined = held_together(groups, copies)
+    assert len(np.unique(joined)) == 9
+    assert joined[0] == joined[7]
+    with pytest.warns(UserWarning, match=r"copies of graphs are in several groups: .* 40 of 40 graphs .* groups alone"):
+        np.testing.assert_array_equal(held_together(groups, np.arange(40) % 4), groups)
+    assert len(np.unique(held_together(np.arange(40) // 30, np.zeros(40, dtype=int)))) == 1  # no better without copies
 
 
 def test_joined_groups_take_names_too():

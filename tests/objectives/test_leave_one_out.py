@@ -18,6 +18,15 @@ def test_leave_one_out_is_scikit_learns(rng, weights, ks):
         assert score == pytest.approx(cross_val_score(knn, distances, codes, cv=LeaveOneOut()).mean())
 
 
+def test_graphs_of_one_group_do_not_vote_for_each_other(rng):
+    """Groups lie together, and classes belong to groups: within groups all are right, across them none is."""
+    groups = np.repeat(np.arange(4), 10)
+    codes, places = groups % 2, 10.0 * groups + rng.random(40)
+    distances = np.abs(places[:, None] - places)
+    assert leave_one_out(Classes(), distances, codes, [1])[0] == 1
+    assert leave_one_out(Classes(), distances, codes, [1], groups=groups)[0] == 0
+
+
 def test_only_as_many_neighbours_as_there_are():
     assert usable(3) == [1, 2]
     assert usable(100) == list(NEIGHBORS)

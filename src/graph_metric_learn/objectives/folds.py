@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,31 @@ def check_groups(groups: Any, count: int) -> np.ndarray | None:
     if len(places) == 1:
         raise ValueError("all graphs are of one group: none can be held out for the others; leave groups out")
     return np.array([places[group] for group in entries])
+
+
+def groups_among(groups: np.ndarray | None, which: np.ndarray) -> np.ndarray | None:
+    """Groups of some of the graphs, if there are any."""
+    return None if groups is None else groups[which]
+
+
+def held_together(groups: np.ndarray | None, copies: np.ndarray) -> np.ndarray:
+    """Which graphs are held out together [N]: those of one group, and copies of each other.
+
+    Copies in several groups join these. Where that makes one group of more than half of the graphs, groups alone count.
+    """
+    if groups is None:
+        return copies
+    joined = joined_groups(copies, groups)
+    most, own = (int(np.bincount(part).max()) for part in (joined, groups))
+    if 2 * most <= len(groups) or 2 * own > len(groups):
+        return joined
+    warnings.warn(
+        f"copies of graphs are in several groups: held out together with them, {most} of {len(groups)} graphs would be "
+        "one group; folds go by the groups alone, and copies may be on both sides",
+        UserWarning,
+        stacklevel=3,
+    )
+    return groups
 
 
 def joined_groups(groups: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -18,12 +18,16 @@ def leave_one_out(
     ks: Sequence[int] | None = None,
     *,
     weighted: bool = False,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Mean score for each k, each graph predicted by all others, from distances [N, N].
 
     See :meth:`Objective.left_out_scores`. `ks` are those of `NEIGHBORS` that N graphs have neighbours for when None.
+    With `groups` [N], by all graphs of other groups.
     """
     ks = usable(len(target)) if ks is None else ks
+    if groups is not None:
+        distances = np.where(groups[:, None] == groups, np.inf, distances)
     return objective.left_out_scores(distances, target, ks, weighted=weighted).mean(0)
 
 

@@ -49,6 +49,26 @@ def test_unequal_classes_are_balanced(rng):
     assert found.balanced < 0.7 < found.score
 
 
+def test_numbers_that_some_folds_do_not_know_differ(rng):
+    """One graph alone has another value of the second number, and few have any of the third."""
+    vectors = rng.normal(size=(COUNT, 2))
+    rare, seldom = np.zeros(COUNT), np.full(COUNT, np.nan)
+    rare[3], seldom[:2] = 1.0, (0.5, 1.5)
+    found = estimated(vectors, np.stack([vectors[:, 0], rare, seldom], axis=1))
+    assert 0.2 < found.score < 1
+
+
+def test_what_is_not_used_is_said_once():
+    import networkx as nx
+
+    graphs = [nx.cycle_graph(3 + i % 7) for i in range(40)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, "C", "element")
+    with pytest.warns(UserWarning, match="element") as said:
+        gml.GraphMetric(random_state=0, estimate=True, learn=False).fit(graphs, np.arange(40) % 7 > 3)
+    assert len(said) == 1
+
+
 @pytest.fixture
 def grouped():
     """Twenty groups of four graphs that are nearly equal; classes belong to groups, and to nothing else."""

@@ -659,3 +659,46 @@ def test_graphs_in_pieces_make_the_same_metric_bit_by_bit(data, monkeypatch, nod
     np.testing.assert_array_equal(vectors, plain[0])
     np.testing.assert_allclose(scores, plain[1], atol=1e-12)  # in float64, before they are rounded
     assert set(pieces) == {nodes}
+
+
+def test_graphs_of_one_group_choose_nothing_for_each_other():
+    """A label names the group, and classes belong to groups: it tells graphs of known groups apart, and no others."""
+    rng = np.random.default_rng(1)
+
+    def make(first):
+        graphs, groups = [], []
+        for group in range(first, first + 24):
+            for _ in range(5):
+                graph = nx.gnp_random_graph(14, 0.36 if group % 2 else 0.2, seed=int(rng.integers(10**9)))
+                nx.set_node_attributes(graph, f"group {group}", "element")
+                graphs.append(graph)
+                groups.append(group)
+        return graphs, np.array(groups)
+
+    (graphs, groups), (others, new) = make(0), make(100)
+    score = {}
+    for given in (groups, None):
+        metric = gml.GraphMetric(label="element", random_state=0)
+        score[given is None] = gml.GraphKNNClassifier(metric).fit(graphs, groups % 2, given).score(others, new % 2)
+    assert score[True] < 0.7 < 0.8 < score[False]
+
+
+def test_copies_in_many_groups_do_not_make_them_one():
+    graphs = [nx.cycle_graph(4 + i % 8) if i % 2 else nx.star_graph(4 + i % 8) for i in range(120)]
+    with pytest.warns(UserWarning, match="copies of graphs are in several groups"):
+        metric = gml.GraphMetric(random_state=0).fit(graphs, np.arange(120) % 2, groups=np.arange(120) // 12)
+    assert metric.learned_.gate.weight > 0 or metric.learned_.gate.unlearned == 1
+    assert len(metric._folds) == 5
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_reports_and_folds_know_how_few_coordinates_there_are(rng, width):
+    """Classes of four corners in the plane, by which graphs hardly differ: one coordinate cannot tell four apart."""
+    y = np.arange(160) % 4
+    corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y] + 0.1 * rng.normal(size=(160, 2))
+    rows = np.concatenate([corners, 3.0 * rng.normal(size=(160, 6))], axis=1)
+    metric = gml.GraphMetric(["attributes@0"], "mean", n_components=width, random_state=0)
+    graphs = [(np.zeros((1, 1)), row[None].astype(np.float32)) for row in rows]
+    neighbors = gml.GraphKNNClassifier(metric).fit(graphs[:100], y[:100])
+    assert neighbors.chosen_["held_out_score"] == pytest.approx(neighbors.score(graphs[100:], y[100:]), abs=0.2)
+    assert neighbors.metric_.learned_.width <= width - 1

@@ -42,6 +42,23 @@ def test_noise_is_not_learned(seed):
     assert found.gain <= 3 * found.error
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_scores_without_a_place_in_the_distance_do_not_count(rng, most):
+    """Four classes, of which one coordinate tells two apart, and none nothing."""
+    codes = np.arange(200) % 4
+    corners = 6.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[codes]
+    kernel = kernel_from_squares(squares_of(corners + rng.normal(size=(200, 2))), "gaussian")
+    squares = always(squares_of(rng.normal(size=(200, 10))))
+    every, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(200), rng)
+    few, fewer = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(200), rng, most=most)
+    assert every.learned > 0.9
+    assert few.learned < every.learned - 0.05
+    assert (few.weight == 0) == (few.learned == few.unlearned) == (most == 0)
+    assert folds[0].placed is folds[0].scores
+    assert fewer[0].placed.shape == (200, most)
+    assert fewer[0].scores.shape == (200, 4)
+
+
 def test_what_tells_new_graphs_apart_is(rng):
     squares, kernel, codes = problem(rng, signal=3.0)
     found, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)

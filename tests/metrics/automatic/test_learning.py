@@ -69,9 +69,9 @@ def test_kernels_are_those_that_tell_the_targets(three, rng, monkeypatch):
 def test_the_scale_of_scores_counts_for_numbers_alone(rng, monkeypatch, any_scale):
     asked = []
 
-    def errors(kernel, targets, penalties=ridge.PENALTIES, *, any_scale=False):
+    def errors(kernel, targets, penalties=ridge.PENALTIES, *, any_scale=False, groups=None):
         asked.append(any_scale)
-        return original(kernel, targets, penalties, any_scale=any_scale)
+        return original(kernel, targets, penalties, any_scale=any_scale, groups=groups)
 
     original = ridge.left_out_errors
     monkeypatch.setattr(kernels, "left_out_errors", errors)

@@ -57,7 +57,7 @@ def test_what_was_learned(classes):
 def test_how_well_neighbours_predict(classes):
     good = Estimate(0.85, 0.02, 0.5, "the largest class", None)
     said = estimate_in_words(good, classes)
-    assert said == "accuracy on new graphs about 85.0 % ± 2.0 % (the largest class: 50.0 %)"
+    assert said == "accuracy of neighbours on new graphs about 85.0 % ± 2.0 % (the largest class: 50.0 %)"
     uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7)
     assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)
     choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
@@ -72,7 +72,7 @@ def test_chance_is_said_in_words(classes, score, chance):
 
 def test_numbers_are_reported_by_what_they_explain():
     said = estimate_in_words(Estimate(0.41, 0.05, -0.01, "the mean", None), Numbers())
-    assert said == "R² on new graphs about 0.410 ± 0.050 (the mean: -0.010)"
+    assert said == "R² of neighbours on new graphs about 0.410 ± 0.050 (the mean: -0.010)"
 
 
 def test_what_fewer_coordinates_cost(classes):

@@ -44,6 +44,21 @@ def test_errors_are_those_of_fitting_again_without_each_graph(problem):
     np.testing.assert_allclose(found, [refitted(*problem, penalty) for penalty in penalties], rtol=1e-6)
 
 
+def test_groups_are_left_out_together(problem, rng):
+    kernel, targets = problem
+    groups = rng.permutation(np.array([3] * 1 + [7] * 2 + [1] * 2 + [5] * 12 + [9] * 3 + list(range(20, 40))))
+    predicted = np.zeros_like(targets)
+    for group in np.unique(groups):
+        left, others = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
+        within = kernel[np.ix_(others, others)] + 0.1 * np.eye(len(others))
+        predicted[left] = kernel[np.ix_(left, others)] @ np.linalg.solve(within, targets[others])
+    wanted = ((targets - predicted) ** 2).mean(0).sum()
+    assert left_out_errors(kernel, targets, np.array([0.1]), groups=groups)[0] == pytest.approx(wanted)
+    assert left_out_error(kernel, targets, 0.1, groups=groups) == pytest.approx(wanted)
+    alone = left_out_errors(kernel, targets, groups=np.arange(40))
+    np.testing.assert_array_equal(alone, left_out_errors(kernel, targets))
+
+
 @pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0, 10.0])
 def test_errors_whatever_the_scale_of_predictions(problem, penalty):
     """The factor that suits predictions best is found by trying; as the error, it does not depend on their scale."""

@@ -28,7 +28,7 @@ def classes_of(target):
 def folds_without_scores(count, rng):
     folds = rng.permutation(count) % 5
     none = np.zeros((count, 1))
-    return [Fold(np.flatnonzero(folds != f), np.flatnonzero(folds == f), none, None, 1.0) for f in range(5)]
+    return [Fold(np.flatnonzero(folds != f), np.flatnonzero(folds == f), none, none, None, 1.0) for f in range(5)]
 
 
 def test_vectors_stay_as_they_are_unless_there_are_too_many(vectors):
@@ -88,7 +88,7 @@ def test_learned_scores_count_beside_the_coordinates(rng):
     x, target = rng.normal(size=(200, 60)).astype(np.float32), rng.integers(0, 2, 200)
     folds = folds_without_scores(200, rng)
     for fold in folds:
-        fold.scores = target[:, None].astype(float)
+        fold.placed = target[:, None].astype(float)
     objective = classes_of(target)
     without = choose_width(Coordinates.fit(x, 512), 32, folds, 0.0, objective, target)
     known = choose_width(Coordinates.fit(x, 512), 32, folds, 1e4, objective, target)

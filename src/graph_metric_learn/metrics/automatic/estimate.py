@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from ...features.copies import copy_groups
 from ...graphs import Graphs
 from ...objectives import Objective
+from ...objectives.folds import groups_among, held_together
 from .gate import N_FOLDS
 from .sample import squares_without_copies
 
@@ -45,13 +47,11 @@ def estimate_score(
     metric: GraphMetric, graphs: Graphs, target: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
 ) -> Estimate | None:
     """Fits the metric anew without each of five folds, and lets neighbours predict the fold; None without targets."""
-    from ...objectives.folds import joined_groups
-
     objective: Objective = metric.objective_
     if not objective.supervised:
         return None
     copies = copy_groups(graphs)
-    together = copies if groups is None else joined_groups(copies, groups)
+    together = held_together(groups, copies)
     folds = objective.folds(target, N_FOLDS, rng, together)
     found = np.zeros(len(target))
     for fold in np.unique(folds):
@@ -61,8 +61,11 @@ def estimate_score(
         if (outputs == outputs[:1]).all():  # nothing to learn from: all others are copies, and held out together
             continue
         again = clone(metric).set_params(estimate=False, task=metric.task_, random_state=int(rng.integers(2**31)))
-        kept = None if groups is None or len(np.unique(groups[known])) < 2 else groups[known]
-        again.fit(graphs[known], _given(metric, target[known]), kept)
+        own = groups_among(groups, known)
+        kept = own if own is not None and len(np.unique(own)) > 1 else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what there is to say of the graphs was said of all of them
+            again.fit(*_learnable(graphs[known], metric.objective_.decode(target[known]), kept))
         both = np.concatenate([np.asarray(again.embed(graphs[part]).values) for part in (held, known)])
         squares = squares_without_copies(both)[: len(held), len(held) :]
         k = min(again.choice_.n_neighbors, len(known))
@@ -76,6 +79,12 @@ def estimate_score(
     return Estimate(float(found.mean()), error, guess, objective.guess_name, objective.balanced(found, target))
 
 
-def _given(metric: GraphMetric, target: np.ndarray) -> np.ndarray:
-    """Encoded targets in the form `fit` takes."""
-    return metric.objective_.decode(target)
+def _learnable(
+    graphs: Graphs, y: np.ndarray, groups: np.ndarray | None
+) -> tuple[Graphs, np.ndarray, np.ndarray | None]:
+    """What a metric can be fitted to: of several numbers those that differ, and graphs that have one of them."""
+    if y.ndim == 1:
+        return graphs, y, groups
+    differ = [len(np.unique(column[np.isfinite(column)])) > 1 for column in y.T]
+    rows = np.flatnonzero(np.isfinite(y[:, differ]).any(1))
+    return graphs[rows], y[rows][:, differ], groups_among(groups, rows)

@@ -22,7 +22,7 @@ from ...features.onehot import code_columns, without_codes
 from ...graphs import Columns, Graphs
 from ...graphs.stream import sampled
 from ...objectives import OBJECTIVES, Objective, objective_for
-from ...objectives.folds import check_groups, joined_groups
+from ...objectives.folds import check_groups, groups_among, held_together
 from ...transport import Vectors
 from ..base import BaseGraphMetric, FoldView, in_range
 from ..explanation import Explanation
@@ -212,7 +212,7 @@ class GraphMetric(BaseGraphMetric):
         names = dict.fromkeys(name for blocks in candidates.values() for name in blocks)
         self.blocks_ = NodeBlocks()
         blocks = dict(zip(names, self.blocks_.fit_transform(given, list(names), sample=some), strict=True))
-        sample = Sample(blocks, self.blocks_.sizes(given[some]), target[some])
+        sample = Sample(blocks, self.blocks_.sizes(given[some]), target[some], groups_among(together, some))
         screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
         how: dict[str, Any] = {"supervised": objective.supervised, "progress": self.progress}
         screened = screen(candidates, self.embedding, sample, screening, rng, **how)
@@ -237,12 +237,12 @@ class GraphMetric(BaseGraphMetric):
         asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
-            copies, wanted = copy_groups(seen), target[rows]
-            tried, base = best if every else {}, coordinates.first(asked)
-            squares = squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps)
-            joined = copies if together is None else joined_groups(copies, together[rows])
-            most = self._reserved
-            self.learned_, self._folds = learn(plan, embedded, squares, objective, wanted, joined, rng, most=most)
+            own, wanted = groups_among(together, rows), target[rows]
+            fewer = asked is not None and asked < coordinates.whole.shape[1]
+            tried, base = best if every and not fewer else {}, coordinates.first(asked)
+            squares = squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps, groups=own)
+            joined, how = held_together(own, copy_groups(seen)), {"most": self._reserved, "own_groups": own}
+            self.learned_, self._folds = learn(plan, embedded, squares, objective, wanted, joined, rng, **how)
             self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
             if self.n_components is not None:
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)

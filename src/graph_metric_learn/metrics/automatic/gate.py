@@ -60,15 +60,18 @@ class Fold:
         Numbers of the graphs.
     scores : ndarray [N, T]
         Of the machine, for all graphs.
+    placed : ndarray [N, r]
+        The same as coordinates of the distance: fewer where there is no place for all.
     squares : ndarray [N, N]
         Squared distances without learned scores.
     unit : float
-        Mean squared distance of the scores of the known.
+        Mean squared distance of the known by these.
     """
 
     known: np.ndarray
     held: np.ndarray
     scores: np.ndarray
+    placed: np.ndarray
     squares: np.ndarray
     unit: float
 
@@ -81,7 +84,7 @@ class Fold:
         )
         factor = np.float32(weight / self.unit)
         within, across = (
-            np.sqrt(self.squares[np.ix_(part, known)] + factor * score_squares(self.scores[part], self.scores[known]))
+            np.sqrt(self.squares[np.ix_(part, known)] + factor * score_squares(self.placed[part], self.placed[known]))
             for part in (known, held)
         )
         np.fill_diagonal(within, 0.0)
@@ -89,9 +92,17 @@ class Fold:
 
 
 def held_out(
-    kernel: np.ndarray, outputs: np.ndarray, penalty: float, folds: np.ndarray, squares: Squares
+    kernel: np.ndarray,
+    outputs: np.ndarray,
+    penalty: float,
+    folds: np.ndarray,
+    squares: Squares,
+    most: int | None = None,
 ) -> Iterator[Fold]:
-    """Machines fitted without one fold each, from the kernel among all [N, N]; `folds` [N] says which."""
+    """Machines fitted without one fold each, from the kernel among all [N, N]; `folds` [N] says which.
+
+    Their scores have at most `most` coordinates.
+    """
     for fold in np.unique(folds):
         known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(known) == 0 or len(held) == 0:
@@ -99,8 +110,9 @@ def held_out(
         mean = known_means(outputs[known])
         weights = fit_ridge(kernel[np.ix_(known, known)], outputs[known] - mean, penalty)
         scores = kernel[:, known] @ weights + mean
-        unit = max(float(score_squares(scores[known], scores[known]).mean()), 1e-30)
-        yield Fold(known, held, scores, squares(known), unit)
+        placed = fewer_columns(scores, scores[known], most)
+        unit = max(float(score_squares(placed[known], placed[known]).mean()), 1e-30)
+        yield Fold(known, held, scores, placed, squares(known), unit)
 
 
 def decide(
@@ -111,6 +123,8 @@ def decide(
     target: np.ndarray,
     groups: np.ndarray,
     rng: np.random.Generator,
+    *,
+    most: int | None = None,
 ) -> tuple[Gate, list[Fold]]:
     """The weight of the learned scores, and k, by folds.
 
@@ -125,6 +139,8 @@ def decide(
         What is to be predicted.
     groups : ndarray [N]
         Graphs of one group are held out together: copies, or what the user said.
+    most : int, optional
+        Coordinates that the scores may have.
 
     Returns
     -------
@@ -140,7 +156,8 @@ def decide(
     of_machine: list[np.ndarray] = []  # and what is predicted of it
     first: list[Fold] = []
     while draws == 0 or (draws * count < _GRAPHS and draws < _DRAWS):
-        folds = list(held_out(kernel, outputs, penalty, objective.folds(target, N_FOLDS, rng, groups), squares))
+        drawn = objective.folds(target, N_FOLDS, rng, groups)
+        folds = list(held_out(kernel, outputs, penalty, drawn, squares, most))
         first = first or folds
         draws += 1
         for fold in folds:
@@ -165,7 +182,7 @@ def decide(
 def _scores_by_setting(fold: Fold, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
     """Scores of k-NN on graphs held out, added up over these, by weight of the learned scores and k [weights, ks]."""
     known, held = fold.known, fold.held
-    gaps = score_squares(fold.scores[held], fold.scores[known])
+    gaps = score_squares(fold.placed[held], fold.placed[known])
     near = fold.squares[np.ix_(held, known)]
 
     def scores_with(weight: float) -> np.ndarray:
@@ -183,6 +200,19 @@ def best_setting(table: np.ndarray) -> tuple[int, int]:
     padded = np.pad(table, ((0, 0), (1, 1)), mode="edge")
     place, k = np.unravel_index((padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:]).argmax(), table.shape)
     return int(place), int(k)
+
+
+def score_directions(scores: np.ndarray) -> np.ndarray:
+    """Orthonormal directions [T, r] in which scores [N, T] differ, those of largest variance first."""
+    _, values, axes = np.linalg.svd(scores - scores.mean(0), full_matrices=False)
+    return np.ascontiguousarray(axes[values > 1e-6 * max(values.max(), 1e-300)].T)
+
+
+def fewer_columns(scores: np.ndarray, known: np.ndarray, most: int | None) -> np.ndarray:
+    """Scores [N, T] along the directions in which the known ones differ most; as they are where `most` is no limit."""
+    if most is None or (directions := score_directions(known)).shape[1] <= most:
+        return scores
+    return scores @ directions[:, :most]
 
 
 def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
 FORMS = ("gaussian", "linear")
 _SHORTLIST = 16  # kernels, the best on their own, that sums are built from
 _STEPS = 6  # kernels in a sum, at most
+_Given = tuple[np.ndarray, bool, np.ndarray | None]  # centred targets, any_scale, groups
 _GAIN = 0.002  # relative decrease of the error that another kernel must bring
 
 
@@ -55,37 +56,47 @@ def gaussian_scale(squares: np.ndarray) -> float:
 
 
 def shortlist(
-    squares: Mapping[str, np.ndarray], targets: np.ndarray, *, any_scale: bool = False
+    squares: Mapping[str, np.ndarray],
+    targets: np.ndarray,
+    *,
+    any_scale: bool = False,
+    groups: np.ndarray | None = None,
 ) -> list[tuple[str, str]]:
     """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
     centred = targets - known_means(targets)
-    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale), threads=True)
+    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale, groups), threads=True)
     errors = {(name, form): error for name, both in zip(squares, found, strict=True) for form, error in both.items()}
     return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
 
 
-def _errors_of_forms(given: tuple[np.ndarray, bool], squares: np.ndarray) -> dict[str, float]:
+def _errors_of_forms(given: _Given, squares: np.ndarray) -> dict[str, float]:
     """The least error of a candidate, by the form of its kernel."""
     return {form: float(_errors(given, kernel_from_squares(squares, form)).min()) for form in FORMS}
 
 
-def _errors(given: tuple[np.ndarray, bool], kernel: np.ndarray) -> np.ndarray:
+def _errors(given: _Given, kernel: np.ndarray) -> np.ndarray:
     """The errors of a kernel, by penalty."""
-    centred, any_scale = given
-    return left_out_errors(kernel, centred, any_scale=any_scale)
+    centred, any_scale, groups = given
+    return left_out_errors(kernel, centred, any_scale=any_scale, groups=groups)
 
 
 def choose_kernels(
-    squares: Mapping[str, np.ndarray], names: list[tuple[str, str]], targets: np.ndarray, *, any_scale: bool = False
+    squares: Mapping[str, np.ndarray],
+    names: list[tuple[str, str]],
+    targets: np.ndarray,
+    *,
+    any_scale: bool = False,
+    groups: np.ndarray | None = None,
 ) -> KernelChoice:
     """A mean of few kernels, built greedily with replacement, each step by the least leave-one-out squared error.
 
     A step tries all with the penalty that was best so far, and looks for the best penalty of the winner. For
-    `any_scale` see :func:`left_out_errors`.
+    `any_scale` and `groups` see :func:`left_out_errors`.
     """
     centred = targets - known_means(targets)
     kernels = {key: kernel_from_squares(squares[key[0]], key[1]) for key in names}
-    alone = dict(zip(kernels, in_parallel(_errors, kernels.values(), (centred, any_scale), threads=True), strict=True))
+    given = (centred, any_scale, groups)
+    alone = dict(zip(kernels, in_parallel(_errors, kernels.values(), given, threads=True), strict=True))
     first = min(alone, key=lambda key: alone[key].min())
     chosen, total = [first], kernels[first].astype(np.float64)
     best, penalty = float(alone[first].min()), float(PENALTIES[alone[first].argmin()])
@@ -95,13 +106,13 @@ def choose_kernels(
         return (1 - share) * total + share * kernels[key]
 
     def error(key: tuple[str, str]) -> float:
-        return left_out_error(with_one_more(key), centred, penalty, any_scale=any_scale)
+        return left_out_error(with_one_more(key), centred, penalty, any_scale=any_scale, groups=groups)
 
     while len(chosen) < _STEPS:
         tried = dict(zip(kernels, by_threads(error, kernels), strict=True))
         key = min(tried, key=lambda key: tried[key])
         together = with_one_more(key)
-        errors = left_out_errors(together, centred, any_scale=any_scale)
+        errors = _errors(given, together)
         if errors.min() > (1 - _GAIN) * best:
             break
         chosen.append(key)

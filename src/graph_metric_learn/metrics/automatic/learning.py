@@ -12,7 +12,8 @@ from ..._core.fields import Arrays, anything, number, record, whole
 from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
 from ...objectives import Objective
-from .gate import Fold, Gate, Squares, decide, score_squares
+from ...objectives.folds import groups_among
+from .gate import Fold, Gate, Squares, decide, fewer_columns, score_directions, score_squares
 from .kernels import choose_kernels, shortlist
 from .machine import Machine, Part, mean_kernel
 from .sample import Sample, squares_without_copies
@@ -102,8 +103,9 @@ def plan_kernels(
     few = np.sort(rng.permutation(len(screening))[:_SCREENED_ON])
     outputs = objective.outputs(screening.target)[few]
     best = shortlist(
-        {name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs, any_scale=objective.any_scale
-    )
+        {name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs,
+        any_scale=objective.any_scale, groups=groups_among(screening.groups, few),
+    )  # fmt: skip
     some = sample.part(objective.subsample(sample.target, _CHOSEN_ON, rng))
 
     def squares(name: str) -> np.ndarray:
@@ -115,7 +117,8 @@ def plan_kernels(
 
     names = list(dict.fromkeys(name for name, _ in best))
     squares_of = dict(zip(names, by_threads(squares, names), strict=True))
-    choice = choose_kernels(squares_of, best, objective.outputs(some.target), any_scale=objective.any_scale)
+    how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": some.groups}
+    choice = choose_kernels(squares_of, best, objective.outputs(some.target), **how)
     terms = [screened[name].term for name, _ in choice.names]
     return KernelPlan(terms, [form for _, form in choice.names], choice.penalty, choice.error)
 
@@ -127,6 +130,7 @@ def squares_by_known(
     target: np.ndarray,
     *,
     n_steps: int,
+    groups: np.ndarray | None = None,
 ) -> Squares:
     """Squared distances [N, N] without learned scores, as a function of the graphs that may be looked at.
 
@@ -141,7 +145,7 @@ def squares_by_known(
     def anew(known: np.ndarray) -> np.ndarray:
         if len(known) < _FEWEST:  # nearly all graphs are copies of each other, and held out together
             return fixed
-        return chosen_without(candidates, target, objective, known, n_steps=n_steps)
+        return chosen_without(candidates, target, objective, known, n_steps=n_steps, groups=groups)
 
     return anew
 
@@ -157,6 +161,7 @@ def learn(
     rng: np.random.Generator,
     *,
     most: int,
+    own_groups: np.ndarray | None = None,
 ) -> tuple[Learned, list[Fold]]:
     """Fits the machine to training graphs and decides by folds how much its scores count.
 
@@ -169,19 +174,16 @@ def learn(
         See :func:`decide`.
     most : int
         Coordinates that the scores may have.
+    own_groups : ndarray [N], optional
+        Those that the user named, without copies: their graphs do not predict each other where the penalty is chosen.
     """
     parts = [Part.fit(term, form, embedded[term.key]) for term, form in zip(plan.terms, plan.forms, strict=True)]
     kernel = mean_kernel(parts, dict(embedded))
     outputs = objective.outputs(target)
-    machine = Machine.fit(parts, kernel, outputs, plan.penalty, any_scale=objective.any_scale)
-    gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng)
+    how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": own_groups}
+    machine = Machine.fit(parts, kernel, outputs, plan.penalty, **how)
+    gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng, most=most)
     scores = kernel @ machine.weights + machine.mean
-    unit = max(float(score_squares(scores, scores).mean()), 1e-30)
-    return Learned(gate, machine, _directions(scores, most), unit), folds
-
-
-def _directions(scores: np.ndarray, most: int) -> np.ndarray:
-    """Orthonormal directions [T, r] in which scores [N, T] differ, those of largest variance first, at most `most`."""
-    _, values, axes = np.linalg.svd(scores - scores.mean(0), full_matrices=False)
-    kept = values > 1e-6 * max(values.max(), 1e-300)
-    return np.ascontiguousarray(axes[kept][:most].T)
+    placed = fewer_columns(scores, scores, most)
+    unit = max(float(score_squares(placed, placed).mean()), 1e-30)
+    return Learned(gate, machine, np.ascontiguousarray(score_directions(scores)[:, :most]), unit), folds

@@ -110,11 +110,18 @@ class Machine:
 
     @classmethod
     def fit(
-        cls, parts: list[Part], kernel: np.ndarray, outputs: np.ndarray, guess: float, *, any_scale: bool = False
+        cls,
+        parts: list[Part],
+        kernel: np.ndarray,
+        outputs: np.ndarray,
+        guess: float,
+        *,
+        any_scale: bool = False,
+        groups: np.ndarray | None = None,
     ) -> Machine:
         """From the mean kernel among the references [M, M] and their outputs [M, T]; the penalty by leaving one out."""
         mean = known_means(outputs)
-        penalty, _ = best_penalty(kernel, outputs - mean, guess, any_scale=any_scale)
+        penalty, _ = best_penalty(kernel, outputs - mean, guess, any_scale=any_scale, groups=groups)
         return cls(parts, fit_ridge(kernel, outputs - mean, penalty), mean, penalty)
 
     def kernel(self, embedded: dict[str, Any]) -> np.ndarray:

@@ -36,8 +36,11 @@ def learning_in_words(learned: Learned) -> str:
     machine = f"kernel ridge regression on {' + '.join(names)}"
     if gate.weight > 0:
         return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {gate.n_neighbors})"
-    certain = gate.gain > CERTAIN * gate.error
-    why = "it did not help graphs held out" if certain else "it predicts no better than the mean"
+    why = "it did not help graphs held out"
+    if gate.gain <= CERTAIN * gate.error:
+        why = "it predicts no better than the mean"
+    elif learned.basis.shape[1] == 0:
+        why = "n_components leaves no coordinate for its scores"
     return f"learned nothing: a {machine} was tried, but {why} (k = {gate.n_neighbors})"
 
 
@@ -53,7 +56,8 @@ def width_in_words(width: Width, objective: Objective) -> str:
 def estimate_in_words(estimate: Estimate, objective: Objective) -> str:
     """How well neighbours predict new graphs, beside what needs no graphs."""
     name = objective.score_name
-    text = f"{name} on new graphs about {objective.in_words(estimate.score)} ± {objective.in_words(estimate.error)}"
+    score, error = objective.in_words(estimate.score), objective.in_words(estimate.error)
+    text = f"{name} of neighbours on new graphs about {score} ± {error}"
     text += f" ({estimate.guess_name}: {objective.in_words(estimate.guess)}"
     if estimate.balanced is not None:
         text += f"; balanced {name}: {objective.in_words(estimate.balanced)}"

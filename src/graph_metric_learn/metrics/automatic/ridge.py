@@ -11,11 +11,17 @@ _EXACT = 1500  # graphs up to which all penalties are tried by one decomposition
 
 
 def left_out_errors(
-    kernel: np.ndarray, targets: np.ndarray, penalties: np.ndarray = PENALTIES, *, any_scale: bool = False
+    kernel: np.ndarray,
+    targets: np.ndarray,
+    penalties: np.ndarray = PENALTIES,
+    *,
+    any_scale: bool = False,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Mean squared error of leaving one out, by penalty [P], added up over the targets.
 
-    With K = Q Λ Qᵀ: α = (K + λI)⁻¹ Y, and the prediction of a graph left out misses by α_i / ((K + λI)⁻¹)_ii.
+    With K = Q Λ Qᵀ: α = (K + λI)⁻¹ Y, and the prediction of a graph left out misses by α_i / ((K + λI)⁻¹)_ii; those of
+    a group g that is left out, by (((K + λI)⁻¹)_gg)⁻¹ α_g.
 
     Parameters
     ----------
@@ -26,17 +32,32 @@ def left_out_errors(
     any_scale : bool
         Whether to count what is missed when all predictions are multiplied by the factor that suits them best. Kernels
         by which all graphs are far from each other predict little more than the mean, but may order graphs well.
+    groups : ndarray [N], optional
+        Graphs that are left out together.
     """
     values, axes = np.linalg.eigh(kernel.astype(np.float64))
     values = np.maximum(values, 0.0)
     rotated = axes.T @ np.nan_to_num(targets)
-    squares = axes**2
+    squares, members = axes**2, _members(groups)
     errors = []
     for penalty in penalties:
         factors = 1.0 / (values + penalty)
-        missed = (axes @ (factors[:, None] * rotated)) / (squares @ factors)[:, None]
+        solved = axes @ (factors[:, None] * rotated)
+        missed = solved / (squares @ factors)[:, None]
+        for rows in members:
+            some = axes[rows]
+            missed[rows] = np.linalg.solve((some * factors) @ some.transpose(0, 2, 1), solved[rows])
         errors.append(_error(missed, targets, any_scale=any_scale))
     return np.array(errors)
+
+
+def _members(groups: np.ndarray | None) -> list[np.ndarray]:
+    """The graphs of all groups of more than one [G, n], an array for each number of graphs n."""
+    if groups is None:
+        return []
+    _, group_of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order, size_of = np.argsort(group_of, kind="stable"), sizes[np.sort(group_of)]
+    return [order[size_of == size].reshape(-1, size) for size in np.unique(sizes) if size > 1]
 
 
 def known_means(targets: np.ndarray) -> np.ndarray:
@@ -65,7 +86,12 @@ def fit_ridge(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> np.nda
 
 
 def best_penalty(
-    kernel: np.ndarray, targets: np.ndarray, guess: float | None = None, *, any_scale: bool = False
+    kernel: np.ndarray,
+    targets: np.ndarray,
+    guess: float | None = None,
+    *,
+    any_scale: bool = False,
+    groups: np.ndarray | None = None,
 ) -> tuple[float, float]:
     """The penalty of the least leave-one-out error, and that error.
 
@@ -73,7 +99,7 @@ def best_penalty(
     inverse, which takes a tenth of the time.
     """
     if len(kernel) <= _EXACT or guess is None:
-        errors = left_out_errors(kernel, targets, any_scale=any_scale)
+        errors = left_out_errors(kernel, targets, any_scale=any_scale, groups=groups)
         place = int(errors.argmin())
         return float(PENALTIES[place]), float(errors[place])
     last = len(PENALTIES) - 1
@@ -81,7 +107,7 @@ def best_penalty(
     tried: dict[int, float] = {}
 
     def error(place: int) -> float:
-        return left_out_error(kernel, targets, PENALTIES[place], any_scale=any_scale)
+        return left_out_error(kernel, targets, PENALTIES[place], any_scale=any_scale, groups=groups)
 
     def look(places: list[int]) -> None:
         missing = [place for place in places if 0 <= place <= last and place not in tried]
@@ -98,7 +124,14 @@ def best_penalty(
     return float(PENALTIES[best]), tried[best]
 
 
-def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float, *, any_scale: bool = False) -> float:
+def left_out_error(
+    kernel: np.ndarray,
+    targets: np.ndarray,
+    penalty: float,
+    *,
+    any_scale: bool = False,
+    groups: np.ndarray | None = None,
+) -> float:
     """The same as `left_out_errors` for one penalty, by an inverse."""
     from scipy.linalg import blas, lapack
 
@@ -109,7 +142,12 @@ def left_out_error(kernel: np.ndarray, targets: np.ndarray, penalty: float, *, a
     if failed or failed_too:
         return np.inf
     solved = blas.dsymm(1.0, inverse, np.nan_to_num(targets), lower=1)
-    return _error(solved / np.diag(inverse)[:, None], targets, any_scale=any_scale)
+    missed = solved / np.diag(inverse)[:, None]
+    for rows in _members(groups):
+        first, second = rows[:, :, None], rows[:, None, :]
+        within = inverse[np.maximum(first, second), np.minimum(first, second)]
+        missed[rows] = np.linalg.solve(within, solved[rows])
+    return _error(missed, targets, any_scale=any_scale)
 
 
 def _error(missed: np.ndarray, targets: np.ndarray, *, any_scale: bool) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from ..._core.ragged import concatenated_ranges, offsets
 from ...features.blocks import cloud_of
 from ...graphs import Graphs
+from ...objectives.folds import groups_among
 from .products import squares_between
 
 if TYPE_CHECKING:
@@ -35,11 +36,14 @@ class Sample:
         How many points each graph has, by cloud: "nodes" and, if there, "edges".
     target : ndarray [N]
         Encoded by the objective.
+    groups : ndarray [N] or None
+        Graphs of one group do not predict each other.
     """
 
     blocks: Blocks
     sizes: Mapping[str, np.ndarray]
     target: np.ndarray
+    groups: np.ndarray | None = None
     _kept: dict[str, np.ndarray] = field(default_factory=dict, repr=False)  # vectors by the key of the term
 
     def __len__(self) -> int:
@@ -51,7 +55,8 @@ class Sample:
             return self
         rows = {cloud: concatenated_ranges(offsets(sizes)[which], sizes[which]) for cloud, sizes in self.sizes.items()}
         blocks = {name: block[rows[cloud_of([name])]] for name, block in self.blocks.items()}
-        return Sample(blocks, {cloud: sizes[which] for cloud, sizes in self.sizes.items()}, self.target[which])
+        sizes_of = {cloud: sizes[which] for cloud, sizes in self.sizes.items()}
+        return Sample(blocks, sizes_of, self.target[which], groups_among(self.groups, which))
 
     def embedded(self, term: Term) -> Any:
         """Vectors of one term, before they are projected [N, D]; dense ones are kept, up to 64 MB of them."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
 from ...objectives import Objective
+from ...objectives.folds import groups_among
 from ...objectives.leave_one_out import leave_one_out, usable
 from .sample import Sample
 from .screening import Screened
@@ -57,7 +58,8 @@ def select_terms(
     """
 
     def score(name: str) -> float:
-        return float(leave_one_out(objective, screened[name].squares, screening.target).mean())
+        squares, groups = screened[name].squares, screening.groups
+        return float(leave_one_out(objective, squares, screening.target, groups=groups).mean())
 
     scores = dict(zip(screened, by_threads(score, screened), strict=True))
 
@@ -72,7 +74,7 @@ def select_terms(
 
     best = sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]
     squares_of = dict(zip(best, by_threads(squares, best), strict=True))
-    choice = choose(squares_of, sample.target, objective, n_steps=n_steps)
+    choice = choose(squares_of, sample.target, objective, n_steps=n_steps, groups=sample.groups)
     choice.scores = scores
     terms = []
     for name, weight in choice.weights.items():
@@ -82,15 +84,28 @@ def select_terms(
 
 
 def chosen_without(
-    squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, known: np.ndarray, *, n_steps: int
+    squares: Mapping[str, np.ndarray],
+    target: np.ndarray,
+    objective: Objective,
+    known: np.ndarray,
+    *,
+    n_steps: int,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Squared distances [N, N] of the sum that `choose` would find if it knew some of the graphs only."""
-    choice = choose({name: one[np.ix_(known, known)] for name, one in squares.items()}, target[known], objective,
-                    n_steps=n_steps)  # fmt: skip
+    among = {name: one[np.ix_(known, known)] for name, one in squares.items()}
+    choice = choose(among, target[known], objective, n_steps=n_steps, groups=groups_among(groups, known))
     return np.sum([np.float32(weight) * squares[name] for name, weight in choice.weights.items()], axis=0)
 
 
-def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Objective, *, n_steps: int = 8) -> Choice:
+def choose(
+    squares: Mapping[str, np.ndarray],
+    target: np.ndarray,
+    objective: Objective,
+    *,
+    n_steps: int = 8,
+    groups: np.ndarray | None = None,
+) -> Choice:
     """A weighted sum of few candidates, by greedy selection with replacement [1]_.
 
     Parameters
@@ -102,6 +117,8 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
     objective : Objective
     n_steps : int
         Greedy steps; the best of the sums on the way is kept. 1 chooses the best candidate alone.
+    groups : ndarray [N], optional
+        Graphs of one group do not predict each other.
 
     Notes
     -----
@@ -114,7 +131,7 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
     """
 
     def score(distances: np.ndarray) -> float:
-        return float(leave_one_out(objective, distances, target).mean())
+        return float(leave_one_out(objective, distances, target, groups=groups).mean())
 
     def with_one_more(name: str) -> float:
         return score(total + squares[name])
@@ -135,6 +152,6 @@ def choose(squares: Mapping[str, np.ndarray], target: np.ndarray, objective: Obj
             best, length = tried[place], len(added)
     weights = {name: added[:length].count(name) / length for name in dict.fromkeys(added[:length])}
     total = np.sum([weight * squares[name] for name, weight in weights.items()], axis=0)
-    accuracies = leave_one_out(objective, total, target)
+    accuracies = leave_one_out(objective, total, target, groups=groups)
     place = int(accuracies.argmax())
     return Choice(weights, best, float(accuracies[place]), usable(len(target))[place], trail[:length], scores)

@@ -146,7 +146,7 @@ def _score(
         ks = [k for k in _KS if k <= len(known)]
         if not ks or len(held) == 0:
             continue
-        gaps = score_squares(fold.scores[held], fold.scores[known])
+        gaps = score_squares(fold.placed[held], fold.placed[known])
         distances = np.sqrt(squares[np.ix_(place[held], place[known])] + np.float32(weight / fold.unit) * gaps)
         found.append(objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True).mean(1))
     return float(np.concatenate(found).mean()) if found else 0.0

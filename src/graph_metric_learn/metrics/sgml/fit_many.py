@@ -16,6 +16,7 @@ import torch
 from joblib import effective_n_jobs
 
 from ..._core.parallel import in_parallel, is_parallel
+from ..._core.validation import as_listed
 from ...graphs import Graphs, as_graphs
 from ...objectives.targets import given_targets
 from ...transport.devices import resolve_device
@@ -88,6 +89,7 @@ def fit_many(
         raise ValueError("the metrics name or read what nodes and edges carry differently: fit them apart")
     given = as_graphs(graphs, **metrics[0]._reading_options())
     warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)), hint=HINT)
+    y = as_listed("targets", y)
     tasks = [encode_targets(metric.task, metric.loss, given, y).task for metric in metrics]  # of all graphs, not a part
     y = given_targets(given, y)
     assert y is not None

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.validation import one_of
+from ..._core.validation import as_listed, one_of
 from ...graphs import Graphs
 from ...objectives import Classes, Numbers, Objective, objective_for
 from ...objectives.classes import check_classes
@@ -40,6 +40,7 @@ class Targets(NamedTuple):
 
 def encode_targets(task: str, loss: Any, graphs: Graphs, y: Any) -> Targets:
     """Targets of the graphs, from y or from the graphs themselves, for a loss that learns from such targets."""
+    y = as_listed("targets", y)
     objective = objective_for(one_of("task", task, TASKS), graphs, y)
     if not objective.supervised:
         raise ValueError(_NO_TARGETS if task == "auto" else 'task="none": SGML learns from targets; use GraphMetric')
