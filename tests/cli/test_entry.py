@@ -41,7 +41,7 @@ from graph_metric_learn.cli import console, main
         ),
         (
             ["fit", "{folder}", "--labels", "{folder}/classes.csv", "--out", "{new}", "--model", "svc", "--C", "-1"],
-            'C must be positive or "auto", got -1.0',
+            'C must be a number from 1e-12 to 1e+12 or "auto", got -1.0',
         ),
         (
             ["fit", "{molecules}", "--out", "{new}", "--smiles", "structure", "--target", "logS", "--model", "svc"],

@@ -102,6 +102,42 @@ def test_a_sample_keeps_targets_and_groups_with_their_graphs(graphs, stream):
             sampled(graphs, y[:3], None, 10, 0)
 
 
+@pytest.mark.parametrize(
+    ("y", "groups", "words"),
+    [
+        (iter(range(7)), None, "more than 7 graphs, but 7 targets: give one per graph"),
+        (range(30), None, "25 graphs, but 30 targets"),
+        (iter(range(30)), None, "25 graphs, but more than 25 targets"),
+        (range(25), range(3), "more than 3 graphs, but 3 groups"),
+        (None, np.arange(3), "more than 3 graphs, but 3 groups"),
+        (range(30), range(25), "25 graphs, but 30 targets"),
+        (7, None, "targets must be a list or an array with one entry per graph, got 7"),
+        (np.array(7), None, "targets must be a list or an array"),
+        (None, {1, 2}, "groups are a set, which has no order"),
+    ],
+)
+def test_a_stream_and_its_targets_are_as_many(graphs, y, groups, words):
+    with pytest.raises(ValueError, match=words):
+        sampled(iter(graphs), y, groups, 10, seed=0)
+
+
+@pytest.mark.parametrize("most", [10, 100])
+def test_targets_of_known_graphs_may_be_a_generator(graphs, most):
+    y, groups = [str(i) for i in range(25)], list(range(25))
+    found = sampled(graphs, (one for one in y), dict.fromkeys(groups).keys(), most, seed=0)
+    wanted = sampled(graphs, y, groups, most, seed=0)
+    assert found[1:3] == wanted[1:3]
+    with pytest.raises(ValueError, match="targets are a dict, which has no order"):
+        sampled(graphs, dict.fromkeys(y), None, most, seed=0)
+
+
+def test_metrics_read_targets_of_a_generator(graphs):
+    y = [int(graph.y) for graph in graphs]
+    for kind in (lambda: gml.GraphMetric(learn=False, random_state=0), lambda: gml.SGML(random_state=0, n_epochs=1)):
+        metric = kind().fit(graphs, (one for one in y))
+        np.testing.assert_array_equal(metric.transform(graphs), kind().fit(graphs, y).transform(graphs))
+
+
 def test_a_metric_takes_a_stream_and_gives_the_same(graphs):
     y = [int(graph.y) for graph in graphs]
     metric = gml.GraphMetric(random_state=0).fit(graphs, y)

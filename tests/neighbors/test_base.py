@@ -377,6 +377,36 @@ def test_the_score_of_several_numbers_is_over_those_that_are_known(rng, kind):
         model.score(as_pyg(pairs[:2]), np.array([[1.0, np.nan, np.nan], [np.nan, 2.0, np.nan]]))
 
 
+@pytest.mark.parametrize("names", [[0, 1], ["hub", "ring"]])
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([None] * 5, r"the class of graph 0 is missing \(5 such in all\): leave it out"),
+        (["hub", "ring", np.nan, "hub", "hub"], "the class of graph 2 is missing"),
+        (["hub", "ring", 0, 1, 0], "class labels must be discrete: all strings or all whole numbers"),
+        ({0: 1}, "targets are a dict, which has no order"),
+    ],
+)
+def test_classes_that_cannot_be_compared_are_not_scored(data, names, y, words):
+    train, codes, test, _ = data
+    model = gml.NearestClassMean(sgml(n_epochs=1)).fit(train, np.array(names)[codes])
+    with pytest.raises(ValueError, match=words):
+        model.score(test[:5], y)
+    assert 0 <= model.score(test[:5], names[:1] * 5) <= 1  # all may be of one class
+
+
+def test_targets_and_groups_of_a_generator_are_read_like_a_list(rng):
+    x, y = rng.normal(size=20), np.arange(20) % 2
+    for kind in (gml.GraphKNNClassifier, gml.GraphKNNRegressor):
+        Memorizing.groups.clear()
+        kind(Memorizing()).fit(points(*x), y, [i // 2 for i in range(20)])
+        model = kind(Memorizing()).fit(points(*x), iter(y.tolist()), groups=(i // 2 for i in range(20)))
+        np.testing.assert_array_equal(model.y_, y)
+        np.testing.assert_array_equal(*Memorizing.groups)
+        with pytest.raises(ValueError, match="groups are a set, which has no order"):
+            kind(Memorizing()).fit(points(*x), y, groups=set(range(20)))
+
+
 def test_a_single_number_that_is_missing_is_not_scored(rng):
     pairs, _ = zoo(rng, 20)
     model = gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))

@@ -299,10 +299,12 @@ def test_it_moves(data, device):
     ("options", "words"),
     [
         ({"n_clusters": 41}, "n_clusters=41, but there are only 40 graphs"),
-        ({"n_clusters": 0}, "n_clusters must be a whole number >= 1"),
-        ({"n_init": 0}, "n_init must be a whole number >= 1"),
-        ({"max_iter": 2.5}, "max_iter must be a whole number >= 1"),
+        ({"n_clusters": 0}, "n_clusters must be a whole number from 1"),
+        ({"n_init": 0}, "n_init must be a whole number from 1"),
+        ({"max_iter": 2.5}, "max_iter must be a whole number from 1"),
+        ({"max_iter": 10**10}, "max_iter must be a whole number from 1 to 1000000000"),  # files refuse it
         ({"random_state": "x"}, "random_state must be"),
+        ({"random_state": 2**130}, "random_state must be a whole number from 0"),
         ({"metric": "rpw"}, "metric must be an SGML"),
     ],
 )

@@ -47,6 +47,9 @@ def test_neighbours_among_themselves(data):
     distances, indices = clf.kneighbors(n_neighbors=2)
     assert (indices != np.arange(40)[:, None]).all()
     assert (distances > 0).all()
+    for count in (True, 0, 1.5, "all"):
+        with pytest.raises(ValueError, match="n_neighbors must be a whole number >= 1, got"):
+            clf.kneighbors(train, count)
 
 
 def test_added_graphs_bring_their_names(data):
@@ -78,7 +81,7 @@ def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch
     assert grown.kneighbors(test[:1], 1)[1].tolist() == [[40]]
     with pytest.raises(ValueError, match="1 graphs, but 20 targets"):
         grown.add(test[:1], y_test)
-    with pytest.raises(ValueError, match="labels of type"):
+    with pytest.raises(ValueError, match="labels are strings, those of the reference graphs numbers"):
         grown.add(test[:1], ["ring"])
 
 
@@ -169,7 +172,7 @@ def test_missing_numbers_do_not_count():
     model.add(points(101.6), [[np.nan, 30.0]])
     np.testing.assert_allclose(model.predict(points(101.7)), [[9.0, 30.0]])
     for bad in ([[np.nan, np.nan]], [[1.0, np.inf]]):
-        with pytest.raises(ValueError, match="labels must be finite"):
+        with pytest.raises(ValueError, match="targets of graph 0 are all NaN, or some infinite"):
             model.add(points(3.0), bad)
     with pytest.raises(ValueError, match="1 graphs, but labels of shape"):
         model.add(points(3.0), [1.0])
@@ -213,7 +216,7 @@ def test_added_numbers_are_carried_by_the_graphs_or_given(data):
     np.testing.assert_allclose(model.predict(test), edges(test), rtol=1e-6)
     with pytest.raises(ValueError, match="no labels: pass y"):
         model.add(test)
-    with pytest.raises(ValueError, match="labels of type"):
+    with pytest.raises(ValueError, match="targets must be numbers, that of graph 0 is 'many'"):
         model.add(test[:1], ["many"])
 
 
@@ -259,6 +262,7 @@ def test_k_can_be_chosen_by_leaving_one_out(data, tmp_path, weights):
     [
         (lambda: gml.GraphKNNClassifier(n_neighbors=41), "n_neighbors=41, but there are only 40 graphs"),
         (lambda: gml.GraphKNNClassifier(n_neighbors=0), "n_neighbors must be"),
+        (lambda: gml.GraphKNNClassifier(n_neighbors=True), 'whole number from 1 to 1,000,000,000 or "auto", got True'),
         (lambda: gml.GraphKNNClassifier(weights="x"), "'x'"),
         (lambda: gml.GraphKNNClassifier(metric="rpw"), "metric must be an SGML"),
     ],
@@ -293,6 +297,19 @@ def test_a_copy_does_not_decide_alone():
     assert model.predict(points(0.0)) == ["b"]
     del model.chosen_["vote_limit"]
     np.testing.assert_allclose(model.predict_proba(points(0.0)), [[1.0, 0.0]])
+
+
+def test_no_probability_is_above_one(rng):
+    """By rounding, votes add up to a little more; scikit-learn's log_loss refuses that."""
+    x = rng.normal(size=60)
+    model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=5)
+    model.fit(points(*x), x > 0)
+    new = points(*rng.normal(size=200))
+    reference = model._reference
+    votes = model._vote_shares(new, reference) @ (reference.y[:, None] == reference.classes)
+    assert votes.max() > 1
+    assert model.predict_proba(new).max() == model.predict_with_shares(new)[1].max() == 1
+    assert np.isfinite(cross_val_score(model, points(*x), x > 0, cv=3, scoring="neg_log_loss")).all()
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])

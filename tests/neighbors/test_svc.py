@@ -152,7 +152,33 @@ def test_models_of_versions_without_probabilities_have_none(data, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gamma", "C"])
-def test_bad_options_get_one_clear_error(data, name):
-    for value in (0, -1, "all"):
-        with pytest.raises(ValueError, match=f'{name} must be positive or "auto"'):
-            gml.GraphSVC(**{name: value}).fit(*data[:2])
+@pytest.mark.parametrize("value", [0, -1, "all", None, [1], True, 1e-13, 1e13, np.inf, np.nan])
+def test_bad_options_get_one_clear_error(data, name, value):
+    """Those that are in the right form, but too small or too large, could be saved, and not loaded."""
+    with pytest.raises(ValueError, match=rf'{name} must be a number from 1e-12 to 1e\+12 or "auto", got '):
+        gml.GraphSVC(**{name: value}).fit(*data[:2])
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ({0: np.nan, 1: 1.0}, r"class_weight\[0\] must be a number from 1e-12 to 1e\+12, got nan"),
+        ({0: 0.0, 1: 1.0}, r"class_weight\[0\] must be a number"),
+        ({0: "much", 1: 1.0}, r"class_weight\[0\] must be a number"),
+        ({(0,): 1.0}, "a class in class_weight must be a string or a number"),
+        ([0.5, 0.5], 'class_weight must be None, "balanced" or a dictionary with a weight per class'),
+        ("equal", 'class_weight must be None, "balanced"'),
+    ],
+)
+def test_bad_class_weights_get_one_clear_error(data, weight, words):
+    with pytest.raises(ValueError, match=words):
+        gml.GraphSVC(class_weight=weight).fit(*data[:2])
+
+
+def test_settings_as_numbers_of_numpy_are_saved(rng, tmp_path):
+    x, y = rng.normal(size=20), np.arange(20) % 2
+    weight = {np.int64(0): np.float32(0.5), np.int64(1): 2}
+    model = gml.GraphSVC(FirstColumn(), gamma=np.float32(0.5), C=np.int64(3), class_weight=weight).fit(points(*x), y)
+    again = gml.load(model.save(tmp_path / "model"))
+    assert (again.gamma, again.C, again.class_weight) == (0.5, 3, {0: 0.5, 1: 2.0})
+    np.testing.assert_array_equal(again.predict_proba(points(*x)), model.predict_proba(points(*x)))

@@ -55,6 +55,16 @@ def test_one_target_per_graph(y, count):
         given_targets(PATHS, y)
 
 
+def test_targets_need_an_order():
+    assert given_targets(PATHS, (one for one in "aba")).tolist() == ["a", "b", "a"]
+    assert target_array({2: "a", 5: "b"}.values()).tolist() == ["a", "b"]
+    for y in ({0, 1, 2}, frozenset("abc"), {0: 1, 1: 0, 2: 1}):
+        with pytest.raises(ValueError, match=r"targets are a (set|frozenset|dict), which has no order"):
+            given_targets(PATHS, y)
+        with pytest.raises(ValueError, match="targets or groups are a"):
+            target_array(y)
+
+
 def test_rows_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="rows of the same length"):
         given_targets(PATHS, [[0.5], [1.0, 2.0], [3.0]])

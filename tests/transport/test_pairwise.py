@@ -231,8 +231,9 @@ def test_out_must_hold_distances(rng):
     for out in (np.zeros((2, 2), int), locked, np.zeros((3, 2))):
         with pytest.raises(ValueError, match="out must be a writeable NumPy array"):
             gml.pairwise_distances(clouds, out=out)
-    with pytest.raises(ValueError, match=r"n_neighbors=1\.5"):
-        gml.kneighbors(clouds, n_neighbors=1.5)
+    for count in (1.5, True):
+        with pytest.raises(ValueError, match=f"n_neighbors={count}, but there are 1 measures .* give a whole number"):
+            gml.kneighbors(clouds, n_neighbors=count)
 
 
 @pytest.mark.parametrize("within", [True, False])

@@ -45,23 +45,23 @@ def within(where: str) -> Iterator[None]:
 def text(value: Any, name: str) -> str:
     """A string."""
     if not isinstance(value, str):
-        raise FieldError(name, f"must be a string, got {_shown(value)}")
+        raise FieldError(name, f"must be a string, got {shown(value)}")
     return value
 
 
 def flag(value: Any, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise FieldError(name, f"must be true or false, got {_shown(value)}")
+        raise FieldError(name, f"must be true or false, got {shown(value)}")
     return bool(value)
 
 
 def label(value: Any, name: str) -> Any:
     """A string or a finite number: what a class or a node may be called."""
     if not isinstance(value, (str, bool, int, float)) or (isinstance(value, float) and not math.isfinite(value)):
-        raise FieldError(name, f"must be a string or a number, got {_shown(value)}")
+        raise FieldError(name, f"must be a string or a number, got {shown(value)}")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise FieldError(name, f"must fit into 64 bits, got {_shown(value)}")
+        raise FieldError(name, f"must fit into 64 bits, got {shown(value)}")
     return value
 
 
@@ -75,7 +75,7 @@ def whole(least: int, most: int) -> Check:
 
     def check(value: Any, name: str) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-            raise FieldError(name, f"must be a whole number from {least} to {most}, got {_shown(value)}")
+            raise FieldError(name, f"must be a whole number from {least} to {most}, got {shown(value)}")
         return int(value)
 
     return check
@@ -90,7 +90,7 @@ def number(least: float = -LARGEST, most: float = LARGEST, *, above: bool = Fals
         good = real and not huge and least <= value <= most
         if not good or (above and value <= least):
             what = f"above {least:g}, up to {most:g}" if above else f"from {least:g} to {most:g}"
-            raise FieldError(name, f"must be a number {what}, got {_shown(value)}")
+            raise FieldError(name, f"must be a number {what}, got {shown(value)}")
         return value
 
     return check
@@ -102,7 +102,7 @@ def choice(known: Iterable[Any]) -> Check:
 
     def check(value: Any, name: str) -> Any:
         if not any(type(value) is type(one) and value == one for one in names):
-            raise FieldError(name, f"must be one of {', '.join(map(repr, names))}, got {_shown(value)}")
+            raise FieldError(name, f"must be one of {', '.join(map(repr, names))}, got {shown(value)}")
         return value
 
     return check
@@ -131,7 +131,7 @@ def list_of(check: Check, least: int = 0, most: int | None = None) -> Check:
     def check_list(value: Any, name: str) -> list[Any]:
         if not isinstance(value, (list, tuple)) or len(value) < least or (most is not None and len(value) > most):
             wanted = f"a list of {least} entries" if least == most else f"a list of at least {least} entries"
-            found = f"{len(value)} of them" if isinstance(value, (list, tuple)) else _shown(value)
+            found = f"{len(value)} of them" if isinstance(value, (list, tuple)) else shown(value)
             raise FieldError(name, f"must be {wanted}, got {found}")
         return [check(one, f"{name}.{place}") for place, one in enumerate(value)]
 
@@ -167,7 +167,7 @@ def mapping_of(check: Check) -> Check:
 
     def check_mapping(value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise FieldError(name, f"must be a dictionary, got {_shown(value)}")
+            raise FieldError(name, f"must be a dictionary, got {shown(value)}")
         return {key: check(one, f"{name}.{key}") for key, one in value.items()}
 
     return check_mapping
@@ -184,7 +184,7 @@ def record(needed: Mapping[str, Check], extra: Mapping[str, Check] | None = None
 
     def check(value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise FieldError(name, f"must be a dictionary, got {_shown(value)}")
+            raise FieldError(name, f"must be a dictionary, got {shown(value)}")
         for key in needed:
             if key not in value:
                 raise FieldError(f"{name}.{key}", "is missing")
@@ -257,7 +257,7 @@ class Arrays:
         return len(self._arrays)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value, shortened, for a message."""
     try:
         found = repr(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,41 @@ def whole_number(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
     return int(value)
+
+
+def as_listed(what: str, values: Any) -> Any:
+    """Values of which each graph has one, as they are; those of a generator as a list.
+
+    >>> as_listed("groups", (one for one in "abc"))
+    ['a', 'b', 'c']
+    >>> as_listed("targets", {"a", "b"})
+    Traceback (most recent call last):
+    ValueError: targets are a set, which has no order: give a list or an array with one entry per graph
+    """
+    _check_ordered(what, values)
+    return list(values) if isinstance(values, Iterable) and not hasattr(values, "__getitem__") else values
+
+
+def as_iterated(what: str, values: Any) -> Iterator[Any]:
+    """The same, one after the other.
+
+    >>> as_iterated("groups", 7)
+    Traceback (most recent call last):
+    ValueError: groups must be a list or an array with one entry per graph, got 7
+    """
+    _check_ordered(what, values)
+    try:
+        return iter(values)
+    except TypeError:  # also of an array without dimensions
+        raise ValueError(f"{what} must be a list or an array with one entry per graph, got {values!r}") from None
+
+
+def _check_ordered(what: str, values: Any) -> None:
+    if isinstance(values, (set, frozenset, Mapping)):
+        kind = type(values).__name__
+        raise ValueError(  # noqa: TRY004
+            f"{what} are a {kind}, which has no order: give a list or an array with one entry per graph"
+        )
 
 
 def draw_seed(random_state: Any) -> int | None:

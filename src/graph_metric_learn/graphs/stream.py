@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
 
+from .._core.validation import as_iterated, as_listed
 from .collection import Graphs
 from .convert import as_graphs, iterate
 
 CHUNK = 1000  # graphs that are read and embedded at once
+_END = object()  # in place of an entry, where there is none left
 
 
 def is_stream(graphs: Any) -> bool:
@@ -83,6 +85,7 @@ def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tu
     of as many entries.
     """
     if not is_stream(graphs):
+        y, groups = as_listed("targets", y), as_listed("groups", groups)
         count = len(graphs) if isinstance(graphs, Sized) else 0
         if count <= most:
             return graphs, y, groups, None
@@ -92,12 +95,32 @@ def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tu
             y = graphs.y
         part = given[chosen] if isinstance(given, Graphs) else [given[i] for i in chosen]
         return part, _chosen(y, chosen, count, "targets"), _chosen(groups, chosen, count, "groups"), chosen
-    columns = [iterate(graphs), *(iter(one) for one in (y, groups) if one is not None)]
-    kept, numbers = reservoir(zip(*columns, strict=True), most, seed)
+    beside = {what: values for what, values in (("targets", y), ("groups", groups)) if values is not None}
+    kept, numbers = reservoir(_together(graphs, beside), most, seed)
     parts = [list(part) for part in zip(*kept, strict=True)] or [[]]
     rest = iter(parts[1:])
     targets, together = (None if one is None else next(rest) for one in (y, groups))
     return parts[0], targets, together, np.array(numbers)
+
+
+def _together(graphs: Any, beside: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Each graph with its targets and groups; an error that says how many there are, where these are not as many."""
+    columns = [iterate(graphs), *(as_iterated(what, values) for what, values in beside.items())]
+    for number, row in enumerate(zip_longest(*columns, fillvalue=_END)):
+        ended = [entry is _END for entry in row]
+        if any(ended):
+            graph_count, *counts = (
+                str(number) if over else _length(values, number)
+                for over, values in zip(ended, (None, *beside.values()), strict=True)
+            )
+            other = next(place for place, over in enumerate(ended[1:]) if over != ended[0])
+            raise ValueError(f"{graph_count} graphs, but {counts[other]} {list(beside)[other]}: give one per graph")
+        yield row
+
+
+def _length(values: Any, seen: int) -> str:
+    """How many values there are, where more than `seen` have come along."""
+    return str(len(values)) if isinstance(values, Sized) else f"more than {seen}"
 
 
 def _chosen(values: Any, which: np.ndarray, count: int, what: str) -> Any:

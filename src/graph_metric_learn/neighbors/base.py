@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_para
 
 from .._core.linear import one_thread_for_products
 from .._core.registry import Registry
+from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
 from ..metrics.base import BaseGraphMetric, FoldView
 from ..objectives import Objective
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
 from ..objectives.numbers import check_numbers
-from ..objectives.targets import given_targets
+from ..objectives.targets import given_targets, is_missing
 from ..persistence.models import opened_model, save_model
 from ..transport import Curves, Embedded, pairwise_distances
 from ..transport.devices import resolve_device
@@ -86,7 +87,7 @@ class MetricPredictor(BaseEstimator):
         """
         self._check_options()
         given, y = self._given(graphs, y)
-        groups = check_groups(groups, len(given))
+        groups = check_groups(as_listed("groups", groups), len(given))
         self._fit_metric(given, y, groups)
         return self._fit_head(given, y, groups)
 
@@ -203,6 +204,7 @@ class ClassesFromGraphs(ClassifierMixin):
         truth = given_targets(given, y)
         if truth is None:
             raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
+        check_known_classes(truth)
         return super().score(given, truth, sample_weight)
 
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -241,6 +243,16 @@ class NumbersFromGraphs(RegressorMixin):
         if not scores:
             raise ValueError("no number is known of two graphs or more: there is nothing to score")
         return float(np.mean(scores))
+
+
+def check_known_classes(labels: np.ndarray) -> None:
+    """A `ValueError` for classes that predictions cannot be compared with; they may all be the same."""
+    if labels.dtype.kind != "O":
+        return
+    missing = [i for i, label in enumerate(labels.reshape(len(labels), -1).tolist()) if any(map(is_missing, label))]
+    if missing:
+        raise ValueError(f"the class of graph {missing[0]} is missing ({len(missing)} such in all): leave it out")
+    raise ValueError("class labels must be discrete: all strings or all whole numbers")
 
 
 def check_numbers_given(graphs: Graphs, y: Any) -> np.ndarray:

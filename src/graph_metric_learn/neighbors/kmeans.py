@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
 
-from .._core.validation import draw_seed, whole_number
+from .._core.validation import draw_seed
 from ..transport import Embedded, pairwise_distances
 from ..transport.means import Means
 from .base import read_for
 from .class_means import _MeansPredictor, nearest_mean
+from .settings import CLUSTERS, SEED, check_setting, check_settings
 from .streaming import streamed
 
 _COPY = 1e-10  # share of the largest squared distance up to which two graphs count as copies of each other
@@ -91,12 +92,12 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
 
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphKMeans:
         """Learns the metric, then the clusters; y and groups go to the metric's `fit`, the clusters ignore them."""
-        for name in ("n_clusters", "n_init", "max_iter"):
-            whole_number(name, getattr(self, name), 1)
+        check_settings(self, CLUSTERS)
         given = read_for(self.metric, graphs)
         if self.n_clusters > len(given):
             raise ValueError(f"n_clusters={self.n_clusters}, but there are only {len(given)} graphs")
         self.seed_ = draw_seed(self.random_state)
+        check_setting("random_state", self.seed_, SEED)
         self._fit_metric(given, y, groups)
         self._refer_to(given, np.zeros(len(given), dtype=np.int64))
         rng = np.random.default_rng(self.seed_)

@@ -10,18 +10,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.validation import one_of
+from .._core.validation import as_listed, one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric
 from ..objectives import Classes, Numbers, Objective
 from ..objectives.folds import check_groups
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.numbers import check_numbers
-from ..objectives.targets import given_targets
 from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
+from .added_targets import added_classes, added_numbers
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
 from .reference_graphs import ReferenceGraphs
+from .settings import NEIGHBORS, check_setting
 from .streaming import streamed
 
 VOTES = ("uniform", "distance")
@@ -75,10 +76,7 @@ class _Neighbors(MetricPredictor):
 
     def _check_options(self) -> None:
         one_of("weights", self.weights, VOTES)
-        if isinstance(self.n_neighbors, str) and self.n_neighbors == "auto":
-            return
-        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f'n_neighbors must be a whole number >= 1 or "auto", got {self.n_neighbors!r}')
+        check_setting("n_neighbors", self.n_neighbors, NEIGHBORS["n_neighbors"])
 
     def _check_neighbors(self, available: int) -> None:
         self._check_options()
@@ -155,19 +153,7 @@ class _Neighbors(MetricPredictor):
 
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
         """Targets of graphs that are added, in the form of those that are there."""
-        found = given_targets(graphs, y)
-        if found is None:
-            raise ValueError("no labels: pass y, or graphs that carry them (Data.y)")
-        found = found[:, 0] if found.ndim == 2 and self.y_.ndim == 1 and found.shape[1] == 1 else found
-        if found.shape != (len(graphs), *self.y_.shape[1:]):
-            raise ValueError(f"{len(graphs)} graphs, but labels of shape {found.shape}")
-        if (found.dtype.kind in "US") != (self.y_.dtype.kind in "US") or found.dtype.kind == "O":
-            raise ValueError(f"labels of type {found.dtype}, those of the reference graphs are {self.y_.dtype}")
-        if found.dtype.kind == "f":
-            several = found.ndim == 2  # of several numbers, some may be missing
-            if np.isinf(found).any() or (np.isnan(found).all(1) if several else np.isnan(found)).any():
-                raise ValueError("labels must be finite, without NaN")
-        return found
+        raise NotImplementedError
 
     @streamed
     def kneighbors(self, graphs: Any = None, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -188,9 +174,9 @@ class _Neighbors(MetricPredictor):
         """
         check_is_fitted(self, "embedded_")
         reference = self._reference
-        k = self._k if n_neighbors is None else n_neighbors
+        k = whole_number("n_neighbors", self._k if n_neighbors is None else n_neighbors, 1)
         available = len(reference) - (graphs is None)
-        if not isinstance(k, (int, np.integer)) or not 1 <= k <= available:
+        if k > available:
             raise ValueError(f"n_neighbors={k}, but there are {available} graphs to choose from")
         if graphs is None:
             return kneighbors(reference.embedded, n_neighbors=k, device=self.metric_.place(reference.embedded))
@@ -293,6 +279,9 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         objective.classes_, codes = np.unique(self.y_, return_inverse=True)
         return objective, codes
 
+    def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        return added_classes(graphs, y, self.classes_)
+
     @property
     def classes_(self) -> np.ndarray:
         """Class labels."""
@@ -321,7 +310,8 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         shares = self._vote_shares(graphs, reference)
         voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs
         some = sparse.csr_array((shares.data, columns, shares.indptr), shape=(shares.shape[0], len(voters)))
-        return some @ (reference.y[voters, None] == reference.classes).astype(float)
+        votes = some @ (reference.y[voters, None] == reference.classes).astype(float)
+        return np.minimum(votes, 1.0)  # what rounding adds to it is refused by scikit-learn's log_loss
 
 
 class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
@@ -375,7 +365,7 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
             y = check_numbers(given, y)
             self._check_neighbors(len(y))
             self.metric_, self._own = metric, False
-            return self._fit_head(given, y, check_groups(groups, len(given)))
+            return self._fit_head(given, y, check_groups(as_listed("groups", groups), len(given)))
         return super().fit(graphs, y, groups)
 
     def _given(self, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -385,6 +375,9 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)
+
+    def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        return added_numbers(graphs, y, self.y_.shape[1:])
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:

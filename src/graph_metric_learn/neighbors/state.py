@@ -16,7 +16,6 @@ from .._core.fields import (
     FieldError,
     anything,
     choice,
-    either,
     flag,
     label,
     labels,
@@ -31,6 +30,7 @@ from .._core.fields import (
 )
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors
+from .settings import CLUSTERS, MANY, NEIGHBORS, POSITIVE, SEED, SVC
 
 if TYPE_CHECKING:
     from .base import MetricPredictor
@@ -40,9 +40,6 @@ Kind = TypeVar("Kind", bound="MetricPredictor")
 EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
 
 _LARGEST = 1e100  # of targets, as in `objectives.numbers`
-_MANY = 10**9
-_POSITIVE = number(1e-12, 1e12)
-_AUTO = choice(["auto"])
 _SCORES = {"held_out_score": number(), "held_out_error": number()}
 _STATE = record(
     {"params": mapping_of(anything), "metric": anything, "y": list_of(anything, 1)},
@@ -52,21 +49,22 @@ _STATE = record(
     },
 )  # fmt: skip
 
-_NEIGHBORS = {"n_neighbors": either(_AUTO, whole(1, _MANY)), "weights": choice(["uniform", "distance"])}
-_WEIGHTED = either(choice(["balanced"]), list_of(list_of(label, 2, 2)))
+
+def _weights(value: Any, name: str) -> Any:
+    """Weights of classes as they are in files: pairs, since keys of JSON are strings."""
+    if value is not None and not isinstance(value, str):
+        value = {label(one, name): weight for one, weight in list_of(list_of(anything, 2, 2))(value, name)}
+    return SVC["class_weight"](value, name)
+
+
 _PARAMS: dict[str, dict[str, Check]] = {
-    "GraphKNNClassifier": _NEIGHBORS,
-    "GraphKNNRegressor": _NEIGHBORS,
+    "GraphKNNClassifier": NEIGHBORS,
+    "GraphKNNRegressor": NEIGHBORS,
     "GraphRidge": {},
     "GraphRidgeClassifier": {},
-    "GraphSVC": {
-        "gamma": either(_AUTO, _POSITIVE), "C": either(_AUTO, _POSITIVE), "class_weight": optional(_WEIGHTED),
-    },
+    "GraphSVC": {**SVC, "class_weight": _weights},
     "NearestClassMean": {},
-    "GraphKMeans": {
-        "n_clusters": whole(1, _MANY), "random_state": optional(whole(0, 2**128)), "n_init": whole(1, _MANY),
-        "max_iter": whole(1, _MANY),
-    },
+    "GraphKMeans": {**CLUSTERS, "random_state": SEED},
     "GraphClassifier": {"head": choice(["auto", "knn", "ridge", "svc"])},
     "GraphRegressor": {"head": choice(["auto", "knn", "ridge"])},
 }  # fmt: skip
@@ -211,7 +209,7 @@ def _of_neighbors(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
 
 
 def _of_svc(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    needed = {} if chosen == {} else {"gamma": _POSITIVE, "C": _POSITIVE}  # earlier versions chose nothing
+    needed = {} if chosen == {} else {"gamma": POSITIVE, "C": POSITIVE}  # earlier versions chose nothing
     found = record(needed, {"calibrator": anything, **_SCORES})(chosen, "chosen")
     for name in ("gamma", "C"):
         if isinstance(getattr(loaded, name, None), str) and name not in found:
@@ -227,7 +225,7 @@ def _of_ridge(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     of_classes = loaded.task == "classes"
     count = len(np.unique(loaded.y_)) if of_classes else 1 if loaded.y_.ndim == 1 else loaded.y_.shape[1]
     needed: dict[str, Check] = {"own": flag}
-    needed |= {} if own else {"scale": number(0, above=True), "penalty": _POSITIVE}
+    needed |= {} if own else {"scale": number(0, above=True), "penalty": POSITIVE}
     needed |= {"calibrator": anything} if of_classes else {}
     found = record(needed, _SCORES)(chosen, "chosen")
     if own:
@@ -244,7 +242,7 @@ def _of_means(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
 
 
 def _of_clusters(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    return record({"n_iter": whole(0, _MANY), "seed": optional(whole(0, 2**128))})(chosen, "chosen")
+    return record({"n_iter": whole(0, MANY), "seed": SEED})(chosen, "chosen")
 
 
 def _calibrator(value: Any, n_classes: int, n_scores: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ..objectives import Classes
 from .base import ClassesFromGraphs, MetricPredictor
 from .calibration import calibrate, probabilities
 from .fold_distances import typical_distance
+from .settings import SVC, check_settings
 from .streaming import streamed
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
@@ -61,12 +62,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.memory = memory
 
     def _check_options(self) -> None:
-        for name in ("gamma", "C"):
-            value = getattr(self, name)
-            if isinstance(value, str) and value == "auto":
-                continue
-            if isinstance(value, str) or not value > 0:
-                raise ValueError(f'{name} must be positive or "auto", got {value!r}')
+        check_settings(self, SVC)
 
     def _choose(self, groups: Any) -> dict[str, Any]:
         """γ and C with the best accuracy on graphs held out, and probabilities from their scores."""
@@ -92,8 +88,6 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         """Fits the SVM; on loading it is fitted again instead of being saved."""
         from sklearn.svm import SVC  # here, because it is slow to import and other predictors do not need it
 
-        if isinstance(self.class_weight, list):  # as it is in files
-            self.class_weight = dict(self.class_weight)
         self.gamma_ = float(self.chosen_.get("gamma", self.gamma))
         self.C_ = float(self.chosen_.get("C", self.C))
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))

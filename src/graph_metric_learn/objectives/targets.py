@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.validation import as_listed
 from ..graphs import Graphs
 
 
@@ -13,7 +14,7 @@ def given_targets(graphs: Graphs, y: Any) -> np.ndarray | None:
     """y as an array, or what the graphs carry (`Data.y`), or None where there is nothing."""
     if y is None:
         return _carried(graphs)
-    given = target_array(y)
+    given = target_array(as_listed("targets", y))
     if given.ndim == 0 or len(given) != len(graphs):
         count = len(given) if given.ndim else "one number as"
         raise ValueError(f"{len(graphs)} graphs, but {count} targets: give one per graph")
@@ -41,6 +42,7 @@ def target_array(y: Any) -> np.ndarray:
     >>> target_array(["a", float("nan")])  # NumPy alone would make a class "nan"
     array(['a', nan], dtype=object)
     """
+    y = as_listed("targets or groups", y)
     if hasattr(y, "detach"):
         y = y.detach().cpu()
         y = (y.float() if str(y.dtype) == "torch.bfloat16" or "float8" in str(y.dtype) else y).numpy()

@@ -274,8 +274,11 @@ def kneighbors(
     )  # fmt: skip
     u, v = both_sides(measures, others, options)
     available = len(u) - 1 if v is None else len(v)
-    if not isinstance(n_neighbors, (int, np.integer)) or not 1 <= n_neighbors <= available:
-        raise ValueError(f"n_neighbors={n_neighbors}, but there are {available} measures to choose from")
+    whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)
+    if not whole or not 1 <= n_neighbors <= available:
+        raise ValueError(
+            f"n_neighbors={n_neighbors}, but there are {available} measures to choose from: give a whole number from 1"
+        )
     size = _block_bytes(block_bytes, u)
     if is_parallel() and u.numpy and u.device.type == "cpu" and len(u) > _SHIPPED:
         return _nearest_elsewhere(u, v, int(n_neighbors))

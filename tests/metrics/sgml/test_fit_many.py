@@ -149,6 +149,14 @@ def test_bad_input_gets_one_clear_error(rng, call, words):
         call(*zoo(rng, 8))
 
 
+def test_targets_of_a_generator_are_read_once(rng):
+    graphs, y = zoo(rng, 12)
+    pair = [gml.SGML(n_epochs=1, random_state=seed) for seed in range(2)]
+    wanted = [metric.transform(graphs) for metric in gml.fit_many(pair, graphs, y)]
+    found = gml.fit_many(pair, graphs, (one for one in y))
+    np.testing.assert_array_equal([metric.transform(graphs) for metric in found], wanted)
+
+
 def test_names_of_features_must_agree_and_subsets_hold_graphs():
     graphs = [nx.cycle_graph(n) for n in range(4, 8)]
     with pytest.raises(ValueError, match="fit them apart"):

@@ -270,7 +270,7 @@ class GraphMetric(BaseGraphMetric):
         one_of("embedding", self.embedding, ("auto", *EMBEDDINGS))
         one_of("task", self.task, ("auto", *OBJECTIVES))
         if self.n_components is not None and not (isinstance(self.n_components, str) and self.n_components == "auto"):
-            whole_number("n_components", self.n_components, 1)
+            whole_number('n_components, if not "auto" or None,', self.n_components, 1)
         given = self.features
         named = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
         if not (named or (isinstance(given, str) and given == "auto")):
