@@ -76,6 +76,14 @@ def fitted_models():
     yield "svc-sgml", gml.GraphSVC(gml.SGML(**sgml), C=2.0).fit(graphs, y)
     yield from edge_models()
     yield "svc-graphmetric", gml.GraphSVC(gml.GraphMetric(random_state=0, n_steps=2), gamma=0.5).fit(graphs, y)
+    more, _ = tiny_graphs(30)
+    sizes = sizes_of(more)
+    thirds, few = np.digitize(sizes, [6, 7]), {"features": ["size@0", "degree@0"], "embedding": "mean"}
+    yield "svc-three-classes", gml.GraphSVC(gml.GraphMetric(**few, random_state=0)).fit(more, thirds)
+    estimated = gml.GraphMetric(**few, estimate=True, random_state=0)
+    yield "classifier", gml.GraphClassifier(estimated).fit(more, thirds)
+    yield "regressor", gml.GraphRegressor(gml.GraphMetric(**few, estimate=True, random_state=0)).fit(more, sizes + 0.5)
+    yield "clusters", gml.GraphKMeans(2, gml.GraphMetric(**few, random_state=0), random_state=0).fit(more, thirds)
 
 
 def edge_graphs():

@@ -113,9 +113,58 @@ def test_a_missing_target_is_named_with_its_line(file, missing):
     assert len(load_smiles(path)) == 3  # nobody asked for it
 
 
+GAPS = "smiles,a,b\nC,1,\nCC,,0.5\nCCC,3,NA\nCCCC,4,-2e1\nCCCCC,5,1\n"
+
+
+def test_several_targets_are_columns_with_gaps(file):
+    molecules = load_smiles(file(GAPS), target=["a", "b"])
+    wanted = [[1, np.nan], [np.nan, 0.5], [3, np.nan], [4, -20], [5, 1]]
+    assert molecules.y.dtype == np.float64
+    np.testing.assert_array_equal(molecules.y, wanted)
+    np.testing.assert_array_equal(gml.as_graphs(molecules).y, wanted)
+    np.testing.assert_array_equal(gml.as_graphs(molecules.graphs).y, wanted)
+    assert "5 molecules, 2 numbers each, 3 of them missing, on average" in repr(molecules)
+    assert "2 numbers each" in molecules._repr_html_()
+    np.testing.assert_array_equal(load_smiles(file(GAPS), target=("b", "a"), on_error="skip").y, np.fliplr(wanted))
+
+
+def test_one_column_in_a_list_is_a_column(file):
+    molecules = load_smiles(file("smiles,a\nC,1\nCC,2\n"), target=["a"])
+    assert molecules.y.tolist() == [[1.0], [2.0]]
+    assert "1 numbers each" not in repr(molecules)
+
+
+def test_a_regressor_learns_several_targets_with_gaps(file):
+    rows = [f"{'C' * n},{n},{'' if n % 3 else n * n}" for n in range(1, 19)]
+    molecules = load_smiles(file("smiles,a,b\n" + "\n".join(rows)), target=["a", "b"])
+    model = gml.GraphKNNRegressor(gml.GraphMetric(random_state=0)).fit(molecules.graphs, molecules.y)
+    assert model.predict(molecules.graphs[:4]).shape == (4, 2)
+    assert np.isfinite(model.predict(molecules.graphs)).all()
+
+
+def test_a_row_without_any_target_is_named_with_its_line(file):
+    path = file("smiles,a,b\nC,1,\nCC,,nan\nCCC,,3\n")
+    with pytest.raises(ValueError, match=r"^table.csv, line 3 \('CC'\) has no a and no b"):
+        load_smiles(path, target=["a", "b"])
+    with pytest.warns(UserWarning, match="1 of 3 rows left out: line 3; "):
+        found = load_smiles(path, target=["a", "b"], on_error="skip")
+    np.testing.assert_array_equal(found.y, [[1, np.nan], [np.nan, 3]])
+    assert found.rows.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("value", ["high", "1_000", "1e999"])
+def test_several_targets_must_be_numbers(file, value):
+    words = rf"^table.csv: several targets are numbers, and b on line 3 is '{value}'; for classes give one column"
+    with pytest.raises(ValueError, match=words):
+        load_smiles(file(f"smiles,a,b\nC,1,2\nCC,2,{value}\n"), target=["a", "b"])
+
+
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
+        (TABLE, {"target": []}, r"target=\[\] must name one column or more, each once"),
+        (TABLE, {"target": ["logS", "logS"]}, "must name one column or more, each once"),
+        (TABLE, {"target": ["logS", "y"]}, "no column 'y', its columns are id, smiles"),
         (TABLE, {"smiles": "SMILES"}, "table.csv has no column 'SMILES', its columns are id, smiles, class, logS"),
         (TABLE, {"target": "y"}, "no column 'y', its columns are id, smiles"),
         (TABLE, {"name": "n"}, "no column 'n', its columns are id, smiles"),

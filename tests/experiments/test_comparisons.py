@@ -1,3 +1,5 @@
+import pytest
+
 from graph_metric_learn.experiments.comparisons import (
     best_rows,
     chosen_rows,
@@ -8,7 +10,7 @@ from graph_metric_learn.experiments.comparisons import (
 )
 from graph_metric_learn.experiments.methods import grid
 from graph_metric_learn.experiments.records import Records
-from graph_metric_learn.experiments.settings import GRAPHMETRIC_VARIANTS, TASKS
+from graph_metric_learn.experiments.settings import GRAPHMETRIC_VARIANTS, OURS, RIVALS, ROWS, TASKS
 from small_records import MUTAG, SECONDS, add_graph_metric, config
 
 
@@ -23,7 +25,7 @@ def test_cells_outside_the_published_spread_are_listed(tmp_path):
     add_baselines(records, {"netlsd": 0.9, "netsimile": 0.82})  # published: 84.9 and 84.1, without a spread
     assert [row[0] for row in outside_rows(list(records))[1:]] == ["NetLSD (heat), k-NN"]
     measured, published = best_rows(list(records))
-    assert measured[1:3] == ["90.0, NetLSD (heat), k-NN", ""]
+    assert measured[1:3] == ["90.0, NetLSD (heat), k-NN (1 run)", ""]
     assert published[1:3] == ["90.0, SGML, RPW2, k-NN", "86.4, FGW-WL, SVM"]
 
 
@@ -31,7 +33,8 @@ def test_systems_with_an_unfinished_grid_are_not_compared(tmp_path):
     records = Records(tmp_path)
     add_baselines(records, {"netlsd": 0.9, "w2-entropic": 0.95})
     assert len(grid(MUTAG, "w2-entropic")) > 1
-    assert other_systems(list(records), "MUTAG (degree)") == {("netlsd", "knn"): 90.0}
+    (row, entry), *others = other_systems(list(records), "MUTAG (degree)").items()
+    assert (row, entry.mean, others) == (("netlsd", "knn"), 90.0, [])
 
 
 def test_what_was_chosen_is_averaged_over_the_runs(tmp_path):
@@ -59,11 +62,23 @@ def test_ingredients_are_compared_on_the_same_splits(tmp_path):
     (row,) = ingredient_rows(list(records))[1:]
     assert row == [
         "GraphMetric, means only",
-        "+5.0 (2 tasks)",
+        "+5.0, 2 tasks, 1 split",
         "+5.0",
-        "-10.0, MUTAG (degree)",
-        "+20.0, BZR (attributes)",
+        "-10.0, MUTAG (degree), 1 split",
+        "+20.0, BZR (attributes), 1 split",
     ]
+
+
+@pytest.mark.parametrize(("n_splits", "said"), [((10, 10), ""), ((10, 5), ", 5 splits or more on each")])
+def test_ingredients_say_on_how_few_splits_they_were_compared(tmp_path, n_splits, said):
+    records = Records(tmp_path)
+    for task, count in zip(("MUTAG (degree)", "BZR (attributes)"), n_splits, strict=True):
+        for method, test in (("graphmetric", 0.8), ("graphmetric-mean", 0.7)):
+            for run in range(count):
+                where = config(method, "head-knn", run, GRAPHMETRIC_VARIANTS[method], TASKS[task])
+                records.add(where, {"validation": 0.9, "test": test, "seconds": SECONDS})
+    (row,) = ingredient_rows(list(records))[1:]
+    assert row[1] == f"-10.0, 2 tasks{said}"
 
 
 def test_rivals_are_compared_on_the_same_splits_and_tested(tmp_path):
@@ -82,8 +97,8 @@ def test_rivals_are_compared_on_the_same_splits_and_tested(tmp_path):
     head, gin = rival_rows(list(records))
     found = dict(zip(head, gin, strict=True))
     assert found["GraphMetric, head chosen by itself, less"] == "GIN"
-    assert found["MUTAG (degree)"] == "+15.0 ± 2.9, p = 0.02"  # t = 15 / sqrt((1/4 + 1/9) · 100/3), 3 degrees
-    assert found["BZR (attributes)"] == "-5.0"
+    assert found["MUTAG (degree)"] == "+15.0 ± 2.9, p = 0.02, 4 splits"  # t = 15 / sqrt((1/4 + 1/9) · 100/3), 3 degrees
+    assert found["BZR (attributes)"] == "-5.0, 1 split"
     assert found["NCI1 (labels)"] == ""
     assert found["mean over tasks"] == "+5.0, 2 tasks"
     assert found["median"] == "+5.0"
@@ -91,3 +106,20 @@ def test_rivals_are_compared_on_the_same_splits_and_tested(tmp_path):
     add("BZR (attributes)", "gin", "own", {1: 0.85})
     average = dict(zip(head, rival_rows(list(records))[1], strict=True))["mean over tasks"]
     assert average == "+5.0, p = 0.06, 2 tasks"  # half the error of MUTAG, the other has none: t = 5 / 1.73
+
+
+def test_rivals_on_all_splits_need_no_note(tmp_path):
+    records = Records(tmp_path)
+    for run in range(10):
+        for (method, classifier), test in ((OURS, 0.9), (("netlsd", "knn"), 0.8), (("w2", "knn"), 0.7)):
+            setting = grid(MUTAG, method)[0]
+            records.add(config(method, classifier, run, setting), {"validation": 0.9, "test": test, "seconds": SECONDS})
+    assert [row[:2] for row in rival_rows(list(records))[1:]] == [
+        ["NetLSD (heat), k-NN", "+10.0 ± 0.0, p < 0.001"],
+        ["exact W2, node features, k-NN", "+20.0 ± 0.0, p < 0.001"],
+    ]
+
+
+def test_every_single_system_of_the_tables_is_a_rival():
+    systems = {method for method, _ in ROWS["table2"]} - {"random", "largest-class"}
+    assert systems == {method for method, _ in RIVALS}

@@ -30,7 +30,25 @@ def test_the_validation_part_belongs_to_training(folder):
     assert [len(part) for part in splits[0]] == [27, 3]
 
 
-@pytest.mark.parametrize("text", ["[]x", '[{"train": [0]}]', '[{"train": [0], "validation": [0], "test": [1]}]'])
+def test_files_are_read_as_they_were_published(folder):
+    wanted = read_splits(folder, "ENZYMES", 30)
+    folds = json.loads((folder / "ENZYMES.json").read_text())
+    published = [{"test": fold.pop("test"), "model_selection": [fold]} for fold in folds]
+    (folder / "ENZYMES.json").write_text(json.dumps(published))
+    for (train, test), (wanted_train, wanted_test) in zip(read_splits(folder, "ENZYMES", 30), wanted, strict=True):
+        np.testing.assert_array_equal(train, wanted_train)
+        np.testing.assert_array_equal(test, wanted_test)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]x",
+        '[{"test": [0], "model_selection": []}]',
+        '[{"train": [0]}]',
+        '[{"train": [0], "validation": [0], "test": [1]}]',
+    ],
+)
 def test_bad_files_of_splits_are_refused(folder, text):
     (folder / "ENZYMES.json").write_text(text)
     with pytest.raises(ValueError, match=r"ENZYMES\.json"):

@@ -34,7 +34,10 @@ def test_graph_metric_is_judged_against_the_paper_and_the_others(tmp_path):
     for config in cells(MUTAG, "wl-oa", "authors", 2, ["svm"]):
         records.add(config, {"validation": 0.9, "test": 0.95, "seconds": {"training": 0.0, "distances": 1.0}})
     text = graph_metric_judgement(list(records))
-    assert text.endswith("is ahead of both on 1: MUTAG (degree), 95.0 with WL-OA, SVM, against 92.0.")
+    assert text.endswith(
+        "is ahead of both on 1 (differences are taken before rounding): MUTAG (degree), 95.0 with WL-OA, SVM (2 runs), "
+        "against 92.0 (3.0 more)."
+    )
 
 
 def test_means_are_compared_in_tenths(tmp_path):
@@ -47,3 +50,23 @@ def test_means_are_compared_in_tenths(tmp_path):
     assert "at least its mean on 1 of 1 tasks; the median difference is +0.0 points" in text
     assert "at least the best number in the paper's tables on 1: MUTAG (degree)." in text
     assert text.endswith("is ahead of both on 0.")
+
+
+def test_differences_are_taken_before_rounding(tmp_path):
+    records = Records(tmp_path)
+    add_graph_metric(records, [0.9204, 0.9204])  # 92.0
+    for config in cells(MUTAG, "wl-oa", "authors", 2, ["svm"]):
+        records.add(config, {"validation": 0.9, "test": 0.9226, "seconds": {"training": 0.0, "distances": 1.0}})
+    text = graph_metric_judgement(list(records))  # 92.3 less 92.0 would be 0.3
+    assert text.endswith("MUTAG (degree), 92.3 with WL-OA, SVM (2 runs), against 92.0 (0.2 more).")
+
+
+def test_neighbours_are_compared_with_the_head_chosen_by_itself(tmp_path):
+    records = Records(tmp_path)
+    add_graph_metric(records, [0.9, 0.8])
+    assert "less the head" not in graph_metric_judgement(list(records))
+    add_graph_metric(records, [0.95, 0.8, 0.1], head="head-auto")
+    assert graph_metric_judgement(list(records)).endswith(
+        "GraphMetric's k-NN less the head that it chooses by itself, on the same splits: -2.5 points on average over 1 "
+        "task, the median -2.5."
+    )

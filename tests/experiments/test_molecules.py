@@ -6,6 +6,7 @@ from graph_metric_learn.experiments.molecules import (
     evaluate_molecules,
     group_split,
     molecule_cells,
+    molecule_copies,
     molecule_rows,
     read_molecules,
 )
@@ -71,5 +72,16 @@ def test_heads_and_fingerprints_are_evaluated_on_the_same_molecules(folder, tmp_
     scores = {
         one["config"]["method"]: one["result"]["test"] for one in records if one["config"]["classifier"] != "head-ridge"
     }
-    assert float(difference[1]) == pytest.approx(scores["graphmetric"] - scores["morgan-ridge"], abs=1e-3)
+    value, *notes = difference[1].split(", ")
+    assert notes == ["1 split"]
+    assert float(value) == pytest.approx(scores["graphmetric"] - scores["morgan-ridge"], abs=1e-3)
     assert molecule_rows([]) == []
+    assert molecule_copies(list(records)) == "1 on ESOL"
+
+
+def test_copies_are_listed_by_dataset(tmp_path):
+    records = Records(tmp_path)
+    assert molecule_copies([]) == ""
+    for cell in molecule_cells(1):
+        records.add(cell, {"test": 0.5, "copies": {"ESOL": 13, "Lipophilicity": 98, "BACE": 30}[cell["dataset"]]})
+    assert molecule_copies(list(records)) == "13 on ESOL, 98 on Lipophilicity and 30 on BACE"

@@ -118,7 +118,7 @@ def test_the_page_compares_with_rivals(tmp_path):
         records.add(config("gin", "own", run, *grid(MUTAG, "gin")), {"validation": 1, "test": 0.7, "seconds": SECONDS})
     write_page(records, tmp_path)
     text = (tmp_path / "README.md").read_text()
-    assert "| GIN | +15.0 ± 2.9, p = 0.02 |" in text
+    assert "| GIN | +15.0 ± 2.9, p = 0.02, 4 splits |" in text
     assert "(Nadeau, Bengio 2003)" in text
 
 

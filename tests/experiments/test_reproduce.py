@@ -81,9 +81,12 @@ def test_the_outlook_is_a_part_whose_numbers_need_molecules(ran, tmp_path, capsy
     assert "left out" not in capsys.readouterr().err
 
 
-def test_all_is_every_part_and_with_methods_every_table(ran, tmp_path):
+def test_all_is_every_part_and_with_methods_every_table(ran, tmp_path, capsys):
     cells, parts = ran
     reproduce("all", tmp_path, runs=1)
+    said = capsys.readouterr().err
+    for option in ("molecules", "splits"):
+        assert f"is left out: it needs a folder, {option}=…, on the command line --{option} FOLDER" in said
     assert parts == ["runtimes", "figure1", "page"]
     assert {config.get("what") for config in cells} == {None, "ties", "edges", "outlook", "unlabelled"}
     cells.clear()
@@ -101,6 +104,8 @@ def test_all_is_every_part_and_with_methods_every_table(ran, tmp_path):
         ("table1", {"methods": ["wwl2"]}, "unknown method='wwl2'"),
         ("table1", {"preset": "mine"}, "unknown preset='mine': use one of 'authors', 'paper', 'default'"),
         ("table1", {"runs": 0}, "runs must be a whole number >= 1"),
+        ("molecules", {}, "molecules needs a folder: molecules=…, on the command line --molecules FOLDER"),
+        ("fair", {}, "fair needs a folder: splits=…, on the command line --splits FOLDER"),
     ],
 )
 def test_bad_options_are_refused_before_anything_runs(ran, tmp_path, what, options, words):

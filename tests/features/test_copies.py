@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graph_metric_learn.features.copies import copy_groups
+from graph_metric_learn.features.copies import copy_groups, graph_hashes
 from graph_metric_learn.graphs import as_graphs
 
 
@@ -32,3 +32,15 @@ def test_labels_count():
 
 def test_rings_of_other_sizes_are_no_copies():
     assert len(set(copy_groups(as_graphs([nx.cycle_graph(n) for n in range(4, 10)])).tolist())) == 6
+
+
+def test_a_hash_is_that_of_the_graph_whatever_others_there_are(rng):
+    graphs = [nx.gnp_random_graph(6, 0.5, seed=seed) for seed in range(8)]
+    for graph in graphs:
+        for node in graph:
+            graph.nodes[node].update(x=rng.normal(size=2).tolist(), element=str(rng.choice(["C", "N", "O"])))
+    found = graph_hashes(as_graphs(graphs, label="element"))
+    assert len(set(found.tolist())) == 8
+    assert found.dtype == np.uint64
+    renumbered = [nx.relabel_nodes(graph, {node: 5 - node for node in graph}) for graph in graphs[:2:-1]]
+    np.testing.assert_array_equal(graph_hashes(as_graphs(renumbered, label="element")), found[:2:-1])

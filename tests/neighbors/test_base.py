@@ -407,8 +407,29 @@ def test_targets_and_groups_of_a_generator_are_read_like_a_list(rng):
             kind(Memorizing()).fit(points(*x), y, groups=set(range(20)))
 
 
-def test_a_single_number_that_is_missing_is_not_scored(rng):
+@pytest.mark.parametrize("kind", REGRESSORS)
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([1.0, np.nan], "the target of graph 1 is NaN or infinite"),
+        ([1.0, np.inf], "the target of graph 1 is NaN or infinite"),
+        ([1.0, None], "the target of graph 1 is NaN or infinite"),
+        (["a", "b"], "targets must be numbers, that of graph 0 is 'a'"),
+    ],
+)
+def test_numbers_that_cannot_be_compared_are_not_scored(rng, kind, y, words):
     pairs, _ = zoo(rng, 20)
-    model = gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))
-    with pytest.raises(ValueError, match="the number of graph 1 is missing"):
-        model.score(as_pyg(pairs[:2]), [1.0, np.nan])
+    model = kind(blocks(learn=False)).fit(as_pyg(pairs), sizes(pairs))
+    with pytest.raises(ValueError, match=words):
+        model.score(as_pyg(pairs[:2]), y)
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_what_is_fitted_to_is_scored(rng, kind):
+    """A table of pandas with missing entries is an array of objects, of which `float` is an error."""
+    pairs, _ = zoo(rng, 30)
+    y = several(pairs)
+    not_available = type("NAType", (), {"__eq__": lambda self, other: self})()
+    table = np.where(np.isnan(y), not_available, y.astype(object))
+    model = kind(blocks()).fit(as_pyg(pairs), table)
+    assert model.score(as_pyg(pairs), table) == model.score(as_pyg(pairs), y)

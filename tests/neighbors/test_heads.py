@@ -98,13 +98,45 @@ def test_another_head_on_the_same_metric(data, monkeypatch, tmp_path):
 
 
 def test_another_head_is_chosen_with_the_same_groups(rng):
-    """Pairs of copies with one class each: known to each other, neighbours predict noise well."""
+    """Pairs side by side with one class each: known to each other, neighbours predict noise well."""
     x, y, groups = np.repeat(rng.normal(size=30), 2), np.repeat(rng.integers(0, 2, 30), 2), np.arange(60) // 2
+    x[1::2] += 1e-4
     metric = FrozenEstimator(FirstColumn().fit(points(*x)))
     model = gml.GraphClassifier(metric).fit(points(*x), y, groups)
     assert model.with_head("auto").chosen_["scores"] == model.chosen_["scores"]
     assert max(model.chosen_["scores"].values()) < 0.7
     assert gml.GraphClassifier(metric).fit(points(*x), y).chosen_["scores"]["knn"] > 0.9
+
+
+@pytest.mark.parametrize("kind", [gml.GraphClassifier, *gml.GraphClassifier.heads.values()])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_frozen_metric_fools_no_head(kind, loaded, rng, tmp_path):
+    """It was fitted to these graphs and knows their classes, noise here, by heart; its learned scores count."""
+    y = rng.permutation(np.arange(80) % 2)
+    graphs = [(np.zeros((1, 1)), rng.normal(size=(1, 6))) for _ in y]
+    metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", random_state=0).fit(graphs, y)
+    metric.learned_.gate.weight, metric.learned_.machine.penalty = 30.0, 1e-6
+    kernel = metric.learned_.machine.reference_kernel()
+    outputs = np.eye(2)[y] - 0.5
+    metric.learned_.machine.weights = np.linalg.solve(kernel + 1e-6 * np.eye(80), outputs)
+    metric = gml.load(metric.save(tmp_path / "metric")) if loaded else metric
+    known = gml.GraphKNNClassifier(FrozenEstimator(metric), n_neighbors=1).fit(graphs, y).embedded_
+    distances = gml.pairwise_distances(known)
+    np.fill_diagonal(distances, np.inf)
+    assert (y[distances.argmin(1)] == y).mean() > 0.85
+    chosen = kind(FrozenEstimator(metric)).fit(graphs, y).chosen_
+    scores = chosen.get("scores", {"own": chosen.get("held_out_score")})
+    assert max(scores.values()) < 0.72
+
+
+@pytest.mark.parametrize("kind", [gml.GraphClassifier, *gml.GraphClassifier.heads.values()])
+def test_copies_fool_no_head(kind, rng):
+    """Each graph twice, with the class of its copy, noise: metrics that say nothing of folds."""
+    x, y = np.repeat(rng.normal(size=40), 2), np.repeat(rng.permutation(np.arange(40) % 2), 2)
+    for metric in (FirstColumn(), FrozenEstimator(FirstColumn().fit(points(*x)))):
+        chosen = kind(metric).fit(points(*x), y).chosen_
+        scores = chosen.get("scores", {"own": chosen.get("held_out_score")})
+        assert max(scores.values()) < 0.72
 
 
 @pytest.mark.parametrize("kind", [gml.GraphClassifier, *gml.GraphClassifier.heads.values()])

@@ -7,11 +7,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import Memory
 from sklearn.base import clone, is_clusterer
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
 from graph_metric_learn.neighbors.kmeans import ByMeans, ByPairs, _assigned, first_centres, lloyd, space_of
@@ -274,6 +276,31 @@ def test_labels_and_groups_go_to_the_metric(rng):
     assert adjusted_rand_score(y, model.labels_) == 1  # it knows them
     with pytest.raises(ValueError, match="groups: FirstColumn does not use them"):
         gml.GraphKMeans(2, FirstColumn()).fit(graphs_at(*x), y, groups)
+
+
+def test_with_memory_the_metric_is_fitted_once_for_several_numbers_of_clusters(rng, tmp_path):
+    graphs, found = graphs_at(*rng.normal(size=30)), {}
+    for memory, fits in ((None, 3 * 4 + 1), (str(tmp_path), 3 + 1), (Memory(str(tmp_path), verbose=0), 0)):
+        FirstColumn.fits.clear()
+        model = gml.GraphKMeans(metric=FirstColumn(), random_state=0, n_init=2, memory=memory)
+        search = GridSearchCV(model, {"n_clusters": [2, 3, 4, 5]}, cv=3).fit(graphs)
+        assert len(FirstColumn.fits) == fits  # the folds and, at the end, all graphs; the third finds all of it there
+        found[fits] = search.cv_results_["mean_test_score"]
+    for scores in found.values():
+        np.testing.assert_array_equal(scores, found[4])
+
+
+def test_the_default_metric_is_kept_in_memory_too(data, tmp_path, monkeypatch):
+    fits, fit = [], gml.GraphMetric.fit
+    monkeypatch.setattr(gml.GraphMetric, "fit", lambda self, *given: fits.append(1) or fit(self, *given))
+    options = {"random_state": 3, "n_init": 1, "memory": str(tmp_path / "cache")}
+    models = [gml.GraphKMeans(n, **options).fit(data[0]) for n in (2, 3)]
+    assert len(fits) == 1
+    assert [len(set(model.labels_)) for model in models] == [2, 3]
+    assert models[0].metric_.task_ == "none"
+    path = models[0].save(tmp_path / "model")
+    assert "cache" not in (path / "model.json").read_text()
+    assert gml.load(path).memory is None
 
 
 def test_with_scikit_learn(data, metric):

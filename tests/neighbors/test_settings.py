@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.utils.class_weight import compute_class_weight
 
 import graph_metric_learn as gml
 from graph_metric_learn._core.fields import FieldError
-from graph_metric_learn.neighbors.settings import CLUSTERS, NEIGHBORS, SVC, check_setting, check_settings
+from graph_metric_learn.neighbors.settings import (
+    CLUSTERS,
+    NEIGHBORS,
+    SVC,
+    check_setting,
+    check_settings,
+    check_weighted_classes,
+    weights_of_classes,
+)
 from graph_metric_learn.neighbors.state import checked_params
 
 KINDS = [
@@ -65,3 +74,37 @@ def test_weights_of_classes_are_pairs_in_files():
     for bad in ({"a": 1.0}, [["a", "b"]], [["a", 0.0]], [["a"]], [[None, 1.0]], [[["a"], 1.0]]):
         with pytest.raises(FieldError, match="class_weight"):
             checked_params(gml.GraphSVC, {"class_weight": bad})
+
+
+WEIGHTS = [
+    {}, {0: 2.0}, {1: 2.0}, {0: 1.0, 1: 2.0, 7: 1.0}, {2: 1.0}, {0: 1.0, 2: 1.0}, {"0": 1.0, "1": 2.0}, {"a": 2.0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("weight", [None, "balanced", *WEIGHTS])
+@pytest.mark.parametrize("names", [[0, 1], [False, True], [0.0, 1.0], ["a", "b"], ["0", "b"]])
+def test_weights_are_refused_and_used_as_by_scikit_learn(weight, names):
+    """But for numbers in quotes, which can be given as they are, too."""
+    classes = np.array(names)
+    y = classes[[0, 0, 1]]
+    try:
+        wanted = compute_class_weight(weight, classes=classes, y=y)
+    except ValueError:
+        if weight == {"0": 1.0, "1": 2.0} and "0" in names:
+            return
+        with pytest.raises(ValueError, match=r"class_weight has a weight for the class .*; the classes are \["):
+            check_weighted_classes(weight, classes)
+    else:
+        check_weighted_classes(weight, classes)
+        found = weights_of_classes(weight, classes)
+        np.testing.assert_array_equal(compute_class_weight(found, classes=classes, y=y), wanted)
+
+
+def test_weights_of_numbers_in_quotes():
+    classes = np.array(["0", "1"])
+    for weight in ({"0": 3.0}, {0: 3.0}):
+        check_weighted_classes(weight, classes)
+        found = weights_of_classes(weight, classes)
+        assert compute_class_weight(found, classes=classes, y=classes).tolist() == [3.0, 1.0]
+    with pytest.raises(ValueError, match="the class 2,"):
+        check_weighted_classes({2: 1.0}, classes)

@@ -1,12 +1,19 @@
+import json
+import warnings
+
 import numpy as np
 import pytest
+import sklearn.svm
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
 from earlier_models import as_version_2
+from graph_metric_learn._core.fields import FieldError
 from graph_metric_learn.neighbors import svc as module
+from graph_metric_learn.neighbors.calibration import probabilities
+from graph_metric_learn.neighbors.state import _calibrator
 from toy_metrics import FirstColumn, points, sgml
 
 
@@ -108,6 +115,122 @@ def test_probabilities_are_calibrated(kind, names):
     assert np.mean(model.predict(test) == model.classes_[found.argmax(1)]) > 0.95
 
 
+def neighboring_classes(rng, count, n_classes):
+    """Places from 0 to the number of classes, and the class that is seen there, with noise; low ones are common."""
+    x = n_classes * rng.uniform(0, 1, count) ** 2
+    return x, np.clip(x + 0.5 * rng.normal(size=count), 0, n_classes - 0.001).astype(int)
+
+
+def test_probabilities_of_many_classes_are_calibrated():
+    """Twenty that are far apart, and one graph in twenty is of any: votes say too little about how sure the SVM is."""
+    rng = np.random.default_rng(0)
+
+    def draw(count):
+        place = rng.integers(0, 20, count)
+        y = np.where(rng.random(count) < 0.05, rng.integers(0, 20, count), place)
+        return points(*(5 * place + rng.uniform(0, 1, count))), y
+
+    graphs, y = draw(300)
+    test, y_test = draw(1500)
+    model = gml.GraphSVC(FirstColumn()).fit(graphs, y)
+    found = model.predict_proba(test)
+    assert calibration_error(found, y_test, model.classes_) < 0.1
+    assert found.max(1).mean() == pytest.approx(model.score(test, y_test), abs=0.08)
+    np.testing.assert_array_equal(model.predict(test), model.classes_[found.argmax(1)])
+
+
+def test_probabilities_of_classes_of_few_graphs():
+    """Where all graphs of a class are held out, the fold says nothing of how sure the SVM is when it has seen some."""
+    rng = np.random.default_rng(0)
+    y = np.arange(45) % 30
+    graphs, test = (points(*(10.0 * y + rng.normal(size=45))) for _ in range(2))
+    model = gml.GraphSVC(FirstColumn()).fit(graphs, y)
+    assert model.score(test, y) == 1
+    assert model.predict_proba(test).max(1).mean() > 0.9
+
+
+@pytest.mark.parametrize("n_classes", [4, 9])
+def test_scores_are_mean_decisions_of_svms_of_two_classes(rng, n_classes):
+    x, y = neighboring_classes(rng, 60, n_classes)
+    new = rng.uniform(0, n_classes, 1000)
+    kernels = [np.exp(-np.abs(rows[:, None] - x)) for rows in (x, new)]
+    wanted = np.zeros((1000, n_classes))
+    votes = np.zeros((1000, n_classes), dtype=int)
+    for one in range(n_classes):
+        for other in range(one):
+            both = np.flatnonzero((y == one) | (y == other))
+            pair = SVC(C=3.0, kernel="precomputed").fit(kernels[0][np.ix_(both, both)], y[both])
+            found = pair.decision_function(kernels[1][:, both])
+            wanted[:, one] += found / (n_classes - 1)
+            wanted[:, other] -= found / (n_classes - 1)
+            votes[np.arange(1000), np.where(found > 0, one, other)] += 1
+    elected, best = votes.argmax(1), wanted.argmax(1)
+    differ = elected != best
+    assert 0 < differ.sum() < 100
+    fitted = SVC(C=3.0, kernel="precomputed").fit(kernels[0], y)
+    found = module._scores(fitted, kernels[1])
+    np.testing.assert_allclose(found[~differ], wanted[~differ], atol=5e-3)
+    np.testing.assert_allclose(np.sort(found[differ]), np.sort(wanted[differ]), atol=5e-3)
+    np.testing.assert_array_equal(found.argmax(1), fitted.predict(kernels[1]))
+    assert fitted.decision_function_shape == "ovr"
+
+
+def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
+    """Copies in three classes: all decisions between them are 0."""
+    x, y = np.repeat([0.0, 5.0], 12), np.concatenate([np.arange(12) % 3, np.full(12, 3)])
+    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
+    new = points(0.0, 1.0, 2.4, 5.0)
+    found = model.predict_proba(new)
+    np.testing.assert_array_equal(model.classes_[found.argmax(1)], model.predict(new))
+    np.testing.assert_allclose(found[0, :3], found[0, 0], rtol=1e-3)
+
+
+def test_calibrators_of_earlier_versions_are_of_votes(rng, tmp_path):
+    """Those of three classes and more, which have no mark."""
+    x, y = neighboring_classes(rng, 60, 4)
+    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
+    new = points(*rng.uniform(0, 4, 30))
+    again = gml.load(model.save(tmp_path / "model"))
+    assert again.chosen_["calibrator"].pop("scores") == module.PAIRS
+    earlier = gml.load(again.save(tmp_path / "earlier"))
+    wanted = probabilities(model.decision_function(new), earlier.chosen_["calibrator"])
+    np.testing.assert_array_equal(earlier.predict_proba(new), wanted)
+    assert np.abs(model.predict_proba(new) - wanted).max() > 0.05
+
+
+def test_what_files_say_of_scores_is_checked(rng):
+    x, y = neighboring_classes(rng, 60, 4)
+    calibrator = json.loads(json.dumps(gml.GraphSVC(FirstColumn()).fit(points(*x), y).chosen_["calibrator"]))
+    assert _calibrator(calibrator, 4, 4) == calibrator
+    with pytest.raises(FieldError, match=r"calibrator\.scores must be one of 'pairs'"):
+        _calibrator({**calibrator, "scores": "votes"}, 4, 4)
+    two = gml.GraphSVC(FirstColumn()).fit(points(*x), y > 1).chosen_["calibrator"]
+    assert "scores" not in two
+    with pytest.raises(FieldError, match=r"calibrator\.scores is not known"):
+        _calibrator({**two, "scores": "pairs"}, 2, 1)
+
+
+def test_many_small_classes_give_no_warnings(monkeypatch):
+    """Others than that there are many are not held back."""
+    y = np.concatenate([np.arange(20), np.arange(25)])
+    graphs = points(*(10.0 * y + np.arange(45) / 45))
+    metric = FrozenEstimator(FirstColumn().fit(graphs))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        gml.GraphSVC(metric, gamma=1.0).fit(graphs, y)
+    assert not any("unique classes" in str(one.message) for one in said)
+
+    class Warns(SVC):
+        def fit(self, *args, **options):
+            warnings.warn("kernels are warm", UserWarning, stacklevel=1)
+            return super().fit(*args, **options)
+
+    monkeypatch.setattr(sklearn.svm, "SVC", Warns)
+    with pytest.warns(UserWarning, match="kernels are warm") as said:
+        gml.GraphSVC(metric, gamma=1.0, C=1.0).fit(graphs, y)
+    assert sum("warm" in str(one.message) for one in said) == 6  # five folds and all graphs
+
+
 def test_probabilities_come_from_graphs_held_out(rng):
     """Classes of pure noise that the SVM knows by heart: of new graphs it knows nothing."""
     x, y = rng.normal(size=300), np.arange(300) % 2
@@ -173,6 +296,43 @@ def test_bad_options_get_one_clear_error(data, name, value):
 def test_bad_class_weights_get_one_clear_error(data, weight, words):
     with pytest.raises(ValueError, match=words):
         gml.GraphSVC(class_weight=weight).fit(*data[:2])
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ({5: 1.0}, r"weight for the class 5, but no graph is of it; the classes are \[0, 1\]"),
+        ({"0": 1.0}, "weight for the class '0', but no graph is of it"),
+        ({0: 1.0, "1": 2.0}, "weight for the class '1', but no graph is of it"),
+    ],
+)
+def test_weights_of_classes_that_are_not_there_are_refused_before_the_metric_is_fitted(weight, words):
+    fits = len(FirstColumn.fits)
+    with pytest.raises(ValueError, match=words):
+        gml.GraphSVC(FirstColumn(), class_weight=weight).fit(points(*range(10)), np.arange(10) % 2)
+    assert len(FirstColumn.fits) == fits
+
+
+@pytest.mark.parametrize("weight", [{2: 3.0}, {0: 2.0, 1: 1.0, 2: 3.0, 7: 1.0}])
+def test_weights_of_classes_that_are_all_held_out(weight):
+    """The third class is of one graph, which no fold knows when it is held out; the fourth of none."""
+    y = np.repeat([0, 1, 2], [6, 5, 1])
+    graphs = points(*(10.0 * y + np.arange(len(y)) / 9))
+    model = gml.GraphSVC(FirstColumn(), class_weight=weight).fit(graphs, y)
+    assert model.predict(graphs).tolist() == y.tolist()
+
+
+def test_weights_of_classes_that_are_numbers_in_quotes(rng, tmp_path):
+    x = rng.normal(size=40)
+    y = np.where(x + rng.normal(size=40) > 0, 1, 0)
+    plain, quoted = (
+        gml.GraphSVC(FirstColumn(), class_weight=weight).fit(points(*x), labels)
+        for weight, labels in (({1: 20.0}, y), ({"1": 20.0}, y.astype(str)))
+    )
+    new = points(*np.linspace(-2, 2, 30))
+    np.testing.assert_array_equal(quoted.decision_function(new), plain.decision_function(new))
+    again = gml.load(quoted.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.decision_function(new), plain.decision_function(new))
 
 
 def test_settings_as_numbers_of_numpy_are_saved(rng, tmp_path):

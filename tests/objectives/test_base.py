@@ -79,7 +79,9 @@ def test_what_every_objective_has():
     np.testing.assert_allclose(scores, 1 / (1 + np.array([[1, 3], [1, 1.5], [4, 4.5]])))
     np.testing.assert_array_equal(distances, before)
     assert Order().balanced(np.ones(3), np.arange(3.0)) is None
-    assert Order().in_words(0.5) == "0.500"
+    assert Order().balanced_error(np.ones(3), np.arange(3.0), np.arange(3)) is None
+    assert Order().error_in_words(0.5) is None
+    assert (Order().in_words(0.5), Order().in_words(-0.0)) == ("0.500", "0.000")
     assert Order.supervised
 
 

@@ -123,6 +123,42 @@ def test_balanced_scores_are_means_over_the_classes(three):
     target = np.repeat([0, 1], [90, 10])
     assert three.balanced((target == 0).astype(float), target) == pytest.approx(0.5)
     assert three.balanced(np.ones(10), np.repeat([0, 1], 5)) is None  # nothing to balance
+    assert three.balanced_error(np.ones(10), np.repeat([0, 1], 5), np.arange(10)) is None
+
+
+def test_the_error_of_a_balanced_score_is_that_of_the_mean_over_classes(rng, three):
+    """By drawing the scores again and again: of single graphs, and of groups that are right or wrong together."""
+    target = np.repeat([0, 1, 2], [200, 60, 20])
+    for size in (1, 4):
+        group = np.arange(280) // size
+        right = rng.random((4000, 280 // size)) < np.array([0.9, 0.5, 0.3])[target[::size]]
+        found = [three.balanced(one[group].astype(float), target) for one in right]
+        errors = [three.balanced_error(one[group].astype(float), target, group) for one in right[:300]]
+        assert np.mean(errors) == pytest.approx(np.std(found), rel=0.08)
+
+
+def test_the_error_counts_groups_of_several_classes_as_one_draw(rng, three):
+    """Where one of a group is right, the one of the other class is wrong: the mean over classes is the same always."""
+    first = rng.random(40) < 0.5
+    target, scores = np.repeat([0, 1, 1], [40, 40, 20]), np.concatenate([first, ~first, [True, False] * 10]) * 1.0
+    alone = three.balanced_error(scores, target, np.arange(100))
+    together = three.balanced_error(scores, target, np.concatenate([np.arange(40), np.arange(60)]))
+    a, b = scores[:40] - scores[:40].mean(), scores[40:] - scores[40:].mean()
+    assert alone == pytest.approx(np.sqrt((a**2).sum() / 40**2 + (b**2).sum() / 60**2) / 2)
+    of_groups = np.concatenate([a / 40 + b[:40] / 60, b[40:] / 60])
+    assert together == pytest.approx(np.sqrt((of_groups**2).sum()) / 2)
+    assert together < alone
+
+
+def test_few_graphs_of_a_class_are_never_certain(three):
+    """All right of one class, or in one group: as if one more were right, and one wrong."""
+    target = np.repeat([0, 1], [40, 2])
+    scores = np.concatenate([np.tile([0.0, 1.0], 20), np.ones(2)])
+    known, few = 0.25 / 40, 3 / 4**3
+    assert three.balanced_error(scores, target, np.arange(42)) == pytest.approx(np.sqrt(known + few) / 2)
+    scores[41] = 0.0
+    one = np.minimum(np.arange(42), 40)
+    assert three.balanced_error(scores, target, one) == pytest.approx(np.sqrt(known + 2 / 3**3) / 2)
 
 
 def test_scores_in_words(three):

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,11 +10,12 @@ from torch_geometric.data import Data
 
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.objectives import Numbers
-from graph_metric_learn.objectives.numbers import check_numbers
+from graph_metric_learn.objectives.numbers import as_numbers, check_numbers, check_scored_numbers, in_digits
 from helpers import plain_votes
 
 PATHS = as_graphs([nx.path_graph(n) for n in (2, 3, 4)])
 NAN = np.nan
+NOT_AVAILABLE = type("NAType", (), {"__eq__": lambda self, other: self})()  # as pandas' NA: `float` of it is an error
 
 
 def many(count):
@@ -57,6 +60,7 @@ def test_numbers_of_the_graphs():
         ([0.1, 0.1, 0.1], "the target is the same for all graphs: there is nothing to learn from"),
         ([[1.0, 2.0], [2.0, NAN], [3.0, 2.0]], "target 1 is the same for all graphs"),
         ([[1.0, NAN], [2.0, NAN], [3.0, NAN]], "target 1 is missing for all graphs"),
+        ([[1.0, NAN], [2.0, 5.0], [3.0, NAN]], "target 1 is known for one graph only: there is nothing to learn from"),
     ],
 )
 def test_bad_numbers_are_refused(y, words):
@@ -68,6 +72,49 @@ def test_missing_entries_of_several_columns():
     wanted = [[1.0, NAN], [NAN, 2.0], [3.0, 4.0]]
     np.testing.assert_array_equal(check_numbers(PATHS, wanted), wanted)
     np.testing.assert_array_equal(check_numbers(PATHS, [[1, None], [None, 2], [3, 4]]), wanted)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (None, "no numbers: pass y"),
+        ([0.5, 1.0], "3 graphs, but 2 targets"),
+        (np.zeros((3, 2, 2)), r"3 graphs, but targets of shape \(3, 2, 2\)"),
+        (["a"] * 3, "targets must be numbers, that of graph 0 is 'a'"),
+        ([0.5, NAN, 1.0], "the target of graph 1 is NaN or infinite"),
+        ([0.5, np.inf, 1.0], "the target of graph 1 is NaN or infinite"),
+        ([0.5, None, 1.0], "the target of graph 1 is NaN"),
+        ([[0.5, 1.0], [1.0, 3.0], [-np.inf, NAN]], "the targets of graph 2 are all NaN, or some infinite"),
+        ([1.0, 10**400, 3.0], "the target of graph 1 is a number of hundreds of digits"),
+        (np.arange(3) + 1j, "targets must be real numbers, got complex128"),
+    ],
+)
+def test_numbers_that_cannot_be_scored_are_refused_as_in_fit(y, words):
+    with pytest.raises(ValueError, match=words):
+        check_scored_numbers(PATHS, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "wanted"),
+    [
+        ([2, 2, 2], [2.0, 2.0, 2.0]),
+        (["1", "0.5", "2"], [1.0, 0.5, 2.0]),
+        ((one for one in (1, 2, 3)), [1.0, 2.0, 3.0]),
+        ([[1, None], [2, None], [NAN, 3]], [[1.0, NAN], [2.0, NAN], [NAN, 3.0]]),
+        (np.array([[1.5, NOT_AVAILABLE]] * 3, dtype=object), [[1.5, NAN]] * 3),  # a table of pandas, of type Float64
+    ],
+)
+def test_numbers_that_are_scored_may_be_the_same_or_missing(y, wanted):
+    found = check_scored_numbers(PATHS, y)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_targets_of_any_type_as_numbers():
+    np.testing.assert_array_equal(
+        as_numbers(np.array([[True, None], [Decimal("0.5"), 3]], dtype=object)), [[1, NAN], [0.5, 3]]
+    )
+    np.testing.assert_array_equal(as_numbers(np.array([1, 2], dtype=np.uint8)), [1.0, 2.0])
 
 
 def test_scores_are_r2(rng):
@@ -137,9 +184,32 @@ def test_in_words():
     objective.encode(PATHS, [1.0, 2.0, 4.0])
     assert objective.summary() == "numbers"
     assert (objective.score_name, objective.in_words(0.71234)) == ("R²", "0.712")
+    assert (objective.in_words(-1e-5), objective.in_words(-0.01)) == ("0.000", "-0.010")
     assert objective.balanced(np.zeros(3), np.zeros((3, 1))) is None
     objective.encode(PATHS, [[1.0, 2.0], [2.0, 3.0], [5.0, 1.0]])
     assert objective.summary() == "2 numbers per graph"
+
+
+@pytest.mark.parametrize("column", [False, True])
+def test_a_score_as_error_in_units_of_the_target(rng, column):
+    """By definition: the root of the mean of the squared differences."""
+    y, predicted = rng.normal(3, 5, (2, 50))
+    objective = Numbers()
+    target = objective.encode(many(50), y[:, None] if column else y)
+    score = objective.output_scores((predicted[:, None] - objective.centre_) / objective.scale_, target).mean()
+    assert objective.error_in_words(score) == in_digits(np.sqrt(np.mean((predicted - y) ** 2)))
+    assert objective.error_in_words(objective.guess(target, target).mean()) == in_digits(y.std())
+    assert objective.error_in_words(1 + 1e-12) == "0"
+    objective.encode(many(50), np.stack([y, predicted], axis=1))
+    assert objective.error_in_words(score) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0"), (0.8234, "0.823"), (999.6, "1000"), (123456.7, "123457"), (1.5e6, "1.5e+06"), (2e-9, "2e-09")],
+)
+def test_numbers_have_an_exponent_where_they_are_long(value, words):
+    assert in_digits(value) == words
 
 
 def test_numbers_that_cannot_be_squared_are_refused():

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -117,6 +119,15 @@ def test_missing_targets_do_not_change_the_task():
     assert task_of(target_array(["a", None])) == "classes"
     assert task_of(None) == "none"
     assert task_of(np.array([[0, 1], [1, 0]])) == "numbers"
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, NotAvailable()])
+def test_objects_are_judged_by_those_that_are_known(missing):
+    assert task_of(target_array([missing, 0.5, 1])) == "numbers"
+    assert task_of(target_array([missing, Decimal("0.5")])) == "numbers"
+    assert task_of(target_array([[missing], [0.5]])) == "numbers"
+    for whole in ([0, 1.0], [True, False], [np.inf, 1.0], [], ["0.5", "a"], ["0.5", 0.5], [0.5, 10**400], [0.5, 1j]):
+        assert task_of(target_array([missing, *whole])) == "classes"
 
 
 @pytest.mark.parametrize("y", [[b"a", b"b"], np.array([b"a", b"b"]), np.array([b"a", "b"], dtype=object)])

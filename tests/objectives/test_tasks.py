@@ -58,6 +58,14 @@ def test_missing_classes_are_called_missing_not_one_class_more(y):
         objective_for("auto", graphs, y).encode(graphs, y)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_number_that_is_missing_is_called_so(missing):
+    with pytest.raises(ValueError, match="the target of graph 0 is NaN or infinite"):
+        gml.GraphMetric().fit(PATHS, [missing] + [i + 0.5 for i in range(9)])
+    with pytest.raises(ValueError, match="the class of graph 0 is missing"):
+        gml.GraphMetric().fit(PATHS, [missing] + [i % 2 for i in range(9)])
+
+
 def test_some_graphs_without_y_are_refused_by_the_metric_too():
     graphs = [nx.path_graph(n) for n in range(3, 13)]
     for graph in graphs[2:]:

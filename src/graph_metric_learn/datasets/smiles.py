@@ -6,7 +6,7 @@ import csv
 import gzip
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,9 +31,9 @@ class MoleculeDataset:
     ----------
     graphs : list of torch_geometric.data.Data
         As `from_smiles` makes them; with a target they also have `y`.
-    y : ndarray [G] or None
-        The target: int64 or float64 where all values of the file are numbers, else strings; None where none was asked
-        for.
+    y : ndarray [G] or [G, T], or None
+        The target: int64 or float64 where all values of the file are numbers, else strings. Several: float64, NaN where
+        a value is missing. None where none was asked for.
     names : list of str
         From the column of names, or the SMILES.
     name : str
@@ -58,7 +58,10 @@ class MoleculeDataset:
 
     def __repr__(self) -> str:
         parts = [f"{len(self)} molecules"]
-        if self.y is not None:
+        if self.y is not None and self.y.ndim == 2:
+            count, missing = self.y.shape[1], int(np.isnan(self.y).sum())
+            parts.append(f"{count} number{'s' * (count > 1)} each" + (f", {missing} of them missing" * (missing > 0)))
+        elif self.y is not None:
             distinct, numbers = len(np.unique(self.y)), self.y.dtype.kind == "f"
             parts.append(f"a number each, {distinct} different ones" if numbers else f"{distinct} classes")
         nodes = np.mean([graph.num_nodes for graph in self.graphs])
@@ -66,13 +69,14 @@ class MoleculeDataset:
         return f"MoleculeDataset({self.name}: {', '.join(parts)}, on average {nodes:.1f} atoms and {edges:.1f} bonds)"
 
     def _repr_html_(self) -> str:
-        return dataset_html(repr(self), self.graphs, self.y, self.names)
+        y = None if self.y is not None and self.y.ndim == 2 else self.y  # several numbers are no caption
+        return dataset_html(repr(self), self.graphs, y, self.names)
 
 
 def load_smiles(
     path: str | Path,
     smiles: str = "smiles",
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     name: str | None = None,
     on_error: str = "raise",
 ) -> MoleculeDataset:
@@ -83,11 +87,14 @@ def load_smiles(
     Parameters
     ----------
     path : path
-    smiles, target, name : str
-        Columns of SMILES; of classes or numbers, if wanted; of names, if there are any.
+    smiles, name : str
+        Columns of SMILES, and of names, if there are any.
+    target : str or list of str
+        Column of classes or numbers, if wanted; a list of columns of numbers gives `y` [G, T], NaN where a value is
+        missing.
     on_error : {"raise", "skip"}
-        What to do with a row whose SMILES is none or whose target is missing (empty, NA, N/A, NaN or null): raise a
-        `ValueError` that names its line, or leave it out and name all such lines in one warning.
+        What to do with a row whose SMILES is none or whose target is missing (empty, NA, N/A, NaN or null; of several
+        targets, all): raise a `ValueError` that names its line, or leave it out and name all such lines in one warning.
 
     Examples
     --------
@@ -100,12 +107,27 @@ def load_smiles(
     MoleculeDataset(drinks: 2 molecules, 2 classes, on average 2.0 atoms and 1.0 bonds)
     >>> drinks.names, drinks.y.tolist()
     (['water', 'ethanol'], ['no', 'yes'])
+
+    Several properties, not all of them measured:
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "drinks.csv"
+    ...     _ = file.write_text("smiles,boils,logP\\nO,100,\\nCCO,78,-0.3\\n")
+    ...     load_smiles(file, target=["boils", "logP"]).y
+    array([[100. ,   nan],
+           [ 78. ,  -0.3]])
     """
     return read_smiles_file(path, smiles, target, name, on_error)
 
 
 def read_smiles_file(
-    path: str | Path, smiles: str, target: str | None, name: str | None, on_error: str, *, plain: bool = False
+    path: str | Path,
+    smiles: str,
+    target: str | Sequence[str] | None,
+    name: str | None,
+    on_error: str,
+    *,
+    plain: bool = False,
 ) -> MoleculeDataset:
     """What `load_smiles` does; `plain` makes `PlainData`, without importing PyTorch Geometric."""
     (table,) = csv_tables(Path(path))
@@ -115,7 +137,7 @@ def read_smiles_file(
 def molecules_of(
     table: Table,
     smiles: str,
-    target: str | None,
+    target: str | Sequence[str] | None,
     name: str | None,
     on_error: str,
     *,
@@ -125,8 +147,9 @@ def molecules_of(
     """The molecules in a part of a CSV file."""
     texts = table.column(smiles)
     places = [f"line {line}" for line in table.lines]
-    given = None if target is None else table.column(target)
-    problems = {i: f"has no {target}" for i, value in enumerate(given or ()) if value.lower() in _MISSING}
+    columns = [] if target is None else [target] if isinstance(target, str) else _several(target)
+    given = list(zip(*map(table.column, columns), strict=True))  # the targets of each row
+    problems = {i: f"has no {' and no '.join(columns)}" for i, row in enumerate(given) if all(map(_is_missing, row))}
     problems |= table.problems
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
     graphs = read_molecules(
@@ -134,9 +157,13 @@ def molecules_of(
         stacklevel=stacklevel,
     )  # fmt: skip
     y = None
-    if given is not None:
-        y = _typed([given[i] for i in graphs.rows])
-        _warn_mixed(y, [places[i] for i in graphs.rows], f"{table.path.name}: {target}", stacklevel)
+    if columns:
+        kept, where = [given[i] for i in graphs.rows], [places[i] for i in graphs.rows]
+        if isinstance(target, str):
+            y = _typed([value for (value,) in kept])
+            _warn_mixed(y, where, f"{table.path.name}: {target}", stacklevel)
+        else:
+            y = _numbers(kept, where, columns, table.path.name)
         _set_targets(graphs, y)
     return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
@@ -243,6 +270,34 @@ def _typed(values: list[str]) -> np.ndarray:
     except ValueError:
         return np.array(values)
     return numbers if np.isfinite(numbers).all() else np.array(values)
+
+
+def _several(target: Sequence[str]) -> list[str]:
+    """The columns of several targets, each once."""
+    columns = list(target)
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"target={columns} must name one column or more, each once")
+    return columns
+
+
+def _is_missing(value: str) -> bool:
+    return value.lower() in _MISSING
+
+
+def _numbers(rows: list[tuple[str, ...]], places: list[str], columns: list[str], source: str) -> np.ndarray:
+    """Several targets [G, T] as float64, NaN where a value is missing; other texts raise."""
+    y = np.full((len(rows), len(columns)), np.nan)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            if _is_missing(value):
+                continue
+            if not _FRACTION.fullmatch(value) or not np.isfinite(float(value)):
+                raise ValueError(
+                    f"{source}: several targets are numbers, and {columns[j]} on {places[i]} is {value!r}; for classes "
+                    "give one column"
+                )
+            y[i, j] = float(value)
+    return y
 
 
 def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) -> None:

@@ -11,19 +11,30 @@ from .published import PUBLISHED
 from .records import Record, Result
 from .settings import GRAPHMETRIC_VARIANTS, OURS, RIVALS, ROWS, SGML_VARIANTS, TABLES, TASKS, TITLES, title
 from .statistics import average_over_tasks, corrected_resampled_t
-from .tables import Rows, difference_text, paired_gaps, published_text, signed, standard_error, table_entry
+from .tables import (
+    Entry,
+    Rows,
+    count_text,
+    difference_text,
+    few_splits,
+    paired_gaps,
+    published_text,
+    signed,
+    standard_error,
+    table_entry,
+)
 
 UNCERTAINTY = 5.0  # points; assumed of a published mean without a spread, since most spreads are about as large
 
 
-def other_systems(records: Sequence[Record], task: str) -> dict[tuple[str, str], float]:
-    """Mean accuracy on a task by (method, classifier), of all systems but SGML and GraphMetric.
+def other_systems(records: Sequence[Record], task: str) -> dict[tuple[str, str], Entry]:
+    """What was measured on a task by (method, classifier), of all systems but SGML and GraphMetric.
 
     Systems whose grid is not finished are left out: the missing settings may be better.
     """
     rows = dict.fromkeys(row for table in ("table1", "table2", "table3", "fgw") for row in ROWS[table])
     return {
-        row: entry.mean
+        row: entry
         for row in rows
         if row[0] not in SGML_VARIANTS
         and not isinstance(entry := table_entry(records, TASKS[task], *row), str)
@@ -35,13 +46,18 @@ def best_rows(records: Sequence[Record]) -> Rows:
     """Two rows below a table of all tasks: the best other system measured, and the best number in the paper."""
     measured, published = ["best of all other systems measured here"], ["best number in the paper's tables"]
     for name in TABLES["beyond"]:
-        paper = {
-            (method, classifier): mean for (task, method, classifier), (mean, _) in PUBLISHED.items() if task == name
-        }
-        for line, numbers in ((measured, other_systems(records, name)), (published, paper)):
-            best = max(numbers, key=numbers.__getitem__, default=None)
-            line.append("" if best is None else f"{numbers[best]:.1f}, {title(*best)}")
+        others = other_systems(records, name)
+        best = max(others, key=lambda row: others[row].mean, default=None)
+        measured.append("" if best is None else f"{others[best].mean:.1f}, {named(best, others[best])}")
+        paper = {(method, how): mean for (task, method, how), (mean, _) in PUBLISHED.items() if task == name}
+        highest = max(paper, key=paper.__getitem__)
+        published.append(f"{paper[highest]:.1f}, {title(*highest)}")
     return [measured, published]
+
+
+def named(row: tuple[str, str], entry: Entry) -> str:
+    """The name of a row, with its number of runs where these are few."""
+    return title(*row) + (f" ({entry.few_runs})" if entry.few_runs else "")
 
 
 def outside_rows(records: Sequence[Record]) -> Rows:
@@ -97,21 +113,26 @@ def ingredient_rows(records: Sequence[Record]) -> Rows:
     for method in GRAPHMETRIC_VARIANTS:
         if method == "graphmetric":
             continue
-        gaps = {}
+        gaps, splits = {}, {}
         for name in TABLES["beyond"]:
             whole, alone = (table_entry(records, TASKS[name], one, "head-knn") for one in ("graphmetric", method))
             if not isinstance(whole, str) and not isinstance(alone, str):
                 paired = paired_gaps(alone, whole)
                 if len(paired):
-                    gaps[name] = float(paired.mean())
+                    gaps[name], splits[name] = float(paired.mean()), len(paired)
         if gaps:
             extremes = [
-                f"{signed(gaps[name])}, {name}"
+                f"{signed(gaps[name])}, {name}{few_splits(splits[name])}"
                 for name in (min(gaps, key=gaps.__getitem__), max(gaps, key=gaps.__getitem__))
             ]
-            missing = "" if len(gaps) == len(TABLES["beyond"]) else f" ({len(gaps)} tasks)"
-            over = list(gaps.values())
-            rows.append([TITLES[method], f"{signed(np.mean(over))}{missing}", signed(np.median(over)), *extremes])
+            over, fewest = list(gaps.values()), min(splits.values())
+            missing = "" if len(gaps) == len(TABLES["beyond"]) else f", {count_text(len(gaps), 'task')}"
+            short = few_splits(fewest)
+            if short and fewest < max(splits.values()):
+                short += " or more on each"
+            rows.append(
+                [TITLES[method], f"{signed(np.mean(over))}{missing}{short}", signed(np.median(over)), *extremes]
+            )
     return rows
 
 
@@ -133,12 +154,13 @@ def rival_rows(records: Sequence[Record], ours: tuple[str, str] = OURS) -> Rows:
         tests = {name: corrected_resampled_t(paired) for name, paired in gaps.items()}
         cells = [
             difference_text(test.mean, standard_error(gaps[name]) if len(gaps[name]) > 1 else np.nan, test.p)
+            + few_splits(len(gaps[name]))
             if (test := tests.get(name))
             else ""
             for name in own
         ]
         average = average_over_tasks(list(tests.values()))
-        missing = "" if len(gaps) == len(own) else f", {len(gaps)} tasks"
+        missing = "" if len(gaps) == len(own) else f", {count_text(len(gaps), 'task')}"
         said = difference_text(average.mean, np.nan, average.p)
         median = signed(np.median([test.mean for test in tests.values()]))
         rows.append([title(*rival), *cells, f"{said}{missing}", median])

@@ -9,10 +9,9 @@ import numpy as np
 
 from .records import Record
 from .statistics import PairedTest, average_over_tasks, corrected_resampled_t, p_text
-from .tables import difference_text, standard_error
+from .tables import SPLITS, count_text, difference_text, standard_error
 
 CLEAR = 0.05  # a difference with a larger p-value may be chance
-SPLITS = 10  # of a full cell; where there are fewer, the cell says so
 
 Scores = dict[int, float]  # by split
 
@@ -57,7 +56,7 @@ def scores_text(scores: Scores, digits: int = 1, full: int = SPLITS, unit: str =
         return ""
     values = np.array(list(scores.values()))
     error = f" ± {standard_error(values):.{digits}f}" if len(values) > 1 else ""
-    short = "" if len(values) >= full else f" ({len(values)} {unit}{'s' * (len(values) > 1)})"
+    short = "" if len(values) >= full else f" ({count_text(len(values), unit)})"
     mean = round(float(values.mean()), digits) + 0.0  # no minus before 0
     return f"{mean:.{digits}f}{error}{short}"
 

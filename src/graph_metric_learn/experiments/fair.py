@@ -26,13 +26,18 @@ FAIR_PUBLISHED = {
 def read_splits(folder: str | Path, name: str, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test indices of each fold, from NAME.json: the validation part belongs to training.
 
-    All choices are made inside the training part, so that no validation part is needed.
+    The file is a list of folds with "test", "train" and "validation"; as published, the last two stand in the only
+    entry of "model_selection". All choices are made inside the training part, so that no validation part is needed.
     """
     path = Path(folder) / f"{name}.json"
     try:
         folds = json.loads(path.read_text(encoding="utf-8"))
-        found = [(np.array([*fold["train"], *fold["validation"]]), np.array(fold["test"])) for fold in folds]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        inner = [fold["model_selection"][0] if "model_selection" in fold else fold for fold in folds]
+        found = [
+            (np.array([*part["train"], *part["validation"]]), np.array(fold["test"]))
+            for part, fold in zip(inner, folds, strict=True)
+        ]
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise ValueError(f"{path}: not a file of splits ({error})") from None
     for train, test in found:
         both = np.sort(np.concatenate([train, test]))

@@ -13,11 +13,11 @@ import numpy as np
 from ..datasets import load_smiles, scaffolds
 from ..graphs import Graphs, as_graphs
 from ..metrics.automatic.estimator import GraphMetric
-from .differences import compared, scores_of, scores_text
+from .differences import Scores, compared, scores_of, scores_text
 from .heads import area_under_curve, head_results, root_mean_square_error
 from .records import Config, Record, Result
 from .settings import HEADS, OURS, title
-from .tables import Rows
+from .tables import Rows, few_splits
 
 MOLECULE_RIVALS = ("morgan-forest", "morgan-ridge", "chemprop")
 TEST_SHARE = 0.1
@@ -148,10 +148,27 @@ def molecule_rows(records: Sequence[Record]) -> Rows:
         if any(cells):
             rows.append([title(method, classifier) + COPIES[copies], *cells])
         if method in MOLECULE_RIVALS:
-            gaps = [str(compared(own, scores, 3) or "") for own, scores in zip(ours, found, strict=True)]
+            gaps = [_gap(own, scores) for own, scores in zip(ours, found, strict=True)]
             if any(gaps):
                 rows.append([f"— {title(*OURS)}, less {title(method, classifier)}", *gaps])
     return rows if len(rows) > 1 else []
+
+
+def _gap(own: Scores, scores: Scores) -> str:
+    """The first less the second, with the number of shared splits where these are few; empty without any."""
+    difference = compared(own, scores, 3)
+    return "" if difference is None else f"{difference}{few_splits(len(set(own) & set(scores)))}"
+
+
+def molecule_copies(records: Sequence[Record]) -> str:
+    """How many molecules of each dataset are copies of an earlier one, in words; empty without records."""
+    found = {
+        record["config"]["dataset"]: record["result"]["copies"]
+        for record in records
+        if record["config"].get("what") == "molecules" and "copies" in record["result"]
+    }
+    listed = [f"{found[name]} on {name}" for name in MOLECULE_TASKS if name in found]
+    return " and ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 
 def molecule_wanted(name: str, method: str, classifier: str, copies: str) -> Config:

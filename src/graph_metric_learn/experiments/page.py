@@ -19,7 +19,7 @@ from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, o
 from .edges import edge_choice_rows, edge_data_rows, edge_judgement, edge_rows
 from .fair import fair_rows
 from .judgements import graph_metric_judgement, sgml_judgement
-from .molecules import molecule_rows
+from .molecules import molecule_copies, molecule_rows
 from .outlook import number_rows, outlook_judgement, outlook_rows
 from .records import Record
 from .runtimes import runtime_rows, speed_judgement
@@ -70,6 +70,7 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
         edge_choices=edge_choice_rows(records),
         edge_judgement=edge_judgement(records),
         molecules=molecule_rows(records),
+        copies=molecule_copies(records),
         fair=fair_rows(records),
         outlook=outlook_rows(records),
         outlook_numbers=number_rows(records),

@@ -87,13 +87,13 @@ def reproduce(
     for method in methods or ():
         one_of("method", method, method_names())
     parts = [what] if what != "all" else list(ROWS if methods else PARTS)
-    folders = {"molecules": molecules, "fair": splits}
-    for part, folder in folders.items():
+    for part, option, folder in (("molecules", "molecules", molecules), ("fair", "splits", splits)):
         if part in parts and folder is None:
+            where = f"{option}=…, on the command line --{option} FOLDER"
             if what == part:
-                raise ValueError(f"{part} needs a folder: {'molecules' if part == 'molecules' else 'splits'}=…")
+                raise ValueError(f"{part} needs a folder: {where}")
             parts.remove(part)
-            print(f"{part} is left out: no folder was given", file=sys.stderr)
+            print(f"{part} is left out: it needs a folder, {where}", file=sys.stderr)
     records = Records(Path(out) / "records")
     plan = {
         table: (_tasks(table, datasets, features), _rows(table, methods, classifiers))
@@ -125,7 +125,8 @@ def reproduce(
     if "outlook" in parts:
         asked = [*outlook_cells(runs, datasets), *unlabelled_cells(runs, datasets)]
         if molecules is None:
-            print("numbers are left out of the outlook: no folder of molecules was given", file=sys.stderr)
+            where = "molecules=…, on the command line --molecules FOLDER"
+            print(f"numbers are left out of the outlook: they need a folder, {where}", file=sys.stderr)
         else:
             asked += number_cells(runs, datasets)
         failures += run_cells(asked, records, folder=molecules, **options)

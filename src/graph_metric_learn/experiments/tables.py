@@ -17,6 +17,8 @@ from .statistics import p_text
 
 Rows = list[list[str]]
 
+SPLITS = 10  # of a full cell; where there are fewer, the cell says so
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -58,9 +60,13 @@ class Entry:
     def std(self) -> float:
         return float(self.tests.std())
 
+    @property
+    def few_runs(self) -> str:
+        """How many runs there are, if these are not the usual number; else empty."""
+        return "" if self.runs == SPLITS else count_text(self.runs, "run")
+
     def __str__(self) -> str:
-        runs = "" if self.runs == 10 else "1 run" if self.runs == 1 else f"{self.runs} runs"
-        notes = ", ".join(filter(None, (runs, self.unfinished)))
+        notes = ", ".join(filter(None, (self.few_runs, self.unfinished)))
         return f"{self.mean:.1f} ± {self.std:.1f}" + (f" ({notes})" if notes else "")
 
 
@@ -193,6 +199,24 @@ def difference_text(mean: float | np.floating, error: float, p: float = np.nan, 
     """
     text = signed(mean, digits) if np.isnan(error) else f"{signed(mean, digits)} ± {error:.{digits}f}"
     return ", ".join(filter(None, (text, p_text(p))))
+
+
+def count_text(count: int, unit: str = "split") -> str:
+    """A number of runs, splits or seeds.
+
+    >>> count_text(1), count_text(5, "run")
+    ('1 split', '5 runs')
+    """
+    return f"{count} {unit}{'s' * (count != 1)}"
+
+
+def few_splits(count: int) -> str:
+    """What a cell says after a difference of fewer splits than usual; else empty.
+
+    >>> few_splits(5), few_splits(10)
+    (', 5 splits', '')
+    """
+    return "" if count >= SPLITS else f", {count_text(count)}"
 
 
 def published_text(number: tuple[float, float | None] | None) -> str:

@@ -19,7 +19,6 @@ from ..neighbors import GraphKMeans
 from ..report.render import render_sentence
 from . import protocol
 from .differences import (
-    SPLITS,
     Comparison,
     Scores,
     average,
@@ -34,7 +33,7 @@ from .methods import baseline
 from .outlook import OUTLOOK_DATASETS
 from .records import Config, Record, Result
 from .settings import PACKAGE, TITLES, task_for
-from .tables import Rows, table_entry
+from .tables import SPLITS, Rows, table_entry
 
 OURS = "graphmetric"
 CONTROLS = ("random", "mean-pool", "netlsd")

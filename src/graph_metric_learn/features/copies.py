@@ -23,6 +23,13 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
     >>> copy_groups(as_graphs([nx.path_graph(3), nx.star_graph(2), nx.cycle_graph(3)])).tolist()
     [0, 0, 1]
     """
+    _, first, groups = np.unique(graph_hashes(graphs), return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return order[groups.reshape(-1)]
+
+
+def graph_hashes(graphs: Graphs) -> np.ndarray:
+    """A 64-bit hash of each graph [G], the same for copies; whatever other graphs there are."""
     names = wl_hashes(graphs, _DEPTH)[-1]
     with np.errstate(over="ignore"):
         if graphs.x is not None:
@@ -35,10 +42,7 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
             for values in (data.x, None if data.weights is None else data.weights[:, None]):
                 arcs = arcs if values is None else _with_values(arcs, values)
             total += mix(_sums(mix(arcs), graphs.owner[data.ends[0]], len(graphs)))
-        total = mix(total) + graphs.sizes.astype(np.uint64)
-    _, first, groups = np.unique(total, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))
-    return order[groups.reshape(-1)]
+        return mix(total) + graphs.sizes.astype(np.uint64)
 
 
 def _with_values(names: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -153,6 +153,13 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """
         return None
 
+    def views_without(self, graphs: Any, folds: np.ndarray) -> list[FoldView] | None:
+        """Distances among any graphs, by the fold [N] that each is in, as if nothing had been learned from this fold.
+
+        Of metrics that know whether their vectors know the targets of these graphs, and can do without; else None.
+        """
+        return None
+
     def place(self, embedded: Embedded) -> Any:
         """Device for distances of embedded graphs: their own, or "auto" if the metric's `device` is "auto"."""
         return "auto" if getattr(self, "device", "auto") == "auto" else embedded.device

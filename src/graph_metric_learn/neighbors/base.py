@@ -17,16 +17,15 @@ from .._core.linear import one_thread_for_products
 from .._core.registry import Registry
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
-from ..metrics.base import BaseGraphMetric, FoldView
-from ..objectives import Objective
+from ..metrics.base import BaseGraphMetric
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
-from ..objectives.numbers import check_numbers
+from ..objectives.numbers import check_numbers, check_scored_numbers
 from ..objectives.targets import given_targets, is_missing
 from ..persistence.models import opened_model, save_model
 from ..transport import Curves, Embedded, pairwise_distances
 from ..transport.devices import resolve_device
-from .fold_distances import fold_distances
+from .fold_distances import ReferenceFolds
 from .state import restored, without_nan
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ class MetricPredictor(BaseEstimator):
     y_: np.ndarray
     names_: np.ndarray | None = None
     _own: bool = False  # whether the metric was fitted to the reference graphs, here
-    _groups: np.ndarray | None  # of the reference graphs; of models that were fitted here, not of loaded ones
     chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -92,11 +90,11 @@ class MetricPredictor(BaseEstimator):
         return self._fit_head(given, y, groups)
 
     @one_thread_for_products()
-    def _fit_head(self, given: Graphs, y: np.ndarray, groups: Any = None) -> Self:
+    def _fit_head(self, given: Graphs, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
         """All of `fit` but the metric."""
         self._refer_to(given, y)
-        self._groups = groups
-        self.chosen_ = self._choose(groups)
+        read = self.metric_.read(given)
+        self.chosen_ = self._choose(ReferenceFolds(self.metric_, read, self.embedded_, groups, own=self._own))
         self._complete()
         return self
 
@@ -107,13 +105,9 @@ class MetricPredictor(BaseEstimator):
         """Graphs as one collection, and their targets, checked."""
         return labelled_graphs(self.metric, graphs, y)
 
-    def _choose(self, groups: Any) -> dict[str, Any]:
-        """Settings that are found by folds, on the reference graphs."""
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
+        """Settings that are found by folds of the reference graphs."""
         return {}
-
-    def _folds(self, objective: Objective, target: np.ndarray, groups: Any) -> list[FoldView]:
-        """Folds of the reference graphs, for choosing settings."""
-        return fold_distances(self.metric_, self.embedded_, objective, target, groups, own=self._own)
 
     def _fit_metric(self, graphs: Any, y: Any, groups: Any = None) -> None:
         """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
@@ -230,7 +224,7 @@ class NumbersFromGraphs(RegressorMixin):
         """
         check_is_fitted(self, "embedded_")
         given = self.metric_.read(graphs)
-        truth = check_numbers_given(given, y)
+        truth = check_scored_numbers(given, y)
         if truth.ndim == 1 or not np.isnan(truth).any():
             return super().score(given, truth, sample_weight)
         known, found = np.isfinite(truth), self.predict(given)  # type: ignore[attr-defined]
@@ -253,17 +247,6 @@ def check_known_classes(labels: np.ndarray) -> None:
     if missing:
         raise ValueError(f"the class of graph {missing[0]} is missing ({len(missing)} such in all): leave it out")
     raise ValueError("class labels must be discrete: all strings or all whole numbers")
-
-
-def check_numbers_given(graphs: Graphs, y: Any) -> np.ndarray:
-    """Numbers to compare predictions with [N] or [N, T]; they may all be the same, and of several some missing."""
-    given = given_targets(graphs, y)
-    if given is None:
-        raise ValueError("no numbers: pass y, or graphs that carry them (Data.y)")
-    numbers = given.astype(float)
-    if numbers.ndim == 1 and np.isnan(numbers).any():
-        raise ValueError(f"the number of graph {int(np.isnan(numbers).argmax())} is missing: leave it out")
-    return numbers
 
 
 def read_for(metric: Any, graphs: Any) -> Graphs:

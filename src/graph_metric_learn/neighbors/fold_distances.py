@@ -2,47 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from functools import cached_property
 
 import numpy as np
 
+from ..features.copies import copy_groups
+from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric, FoldView
 from ..objectives import Objective
+from ..objectives.folds import groups_among, held_together
 from ..transport import Embedded, pairwise_distances
 
 N_FOLDS = 5
 MOST = 2000  # graphs that settings are chosen on, at most
 
 
-def fold_distances(
-    metric: BaseGraphMetric,
-    embedded: Embedded,
-    objective: Objective,
-    target: np.ndarray,
-    groups: Any = None,
-    *,
-    own: bool,
-) -> list[FoldView]:
-    """Five folds of the reference graphs, of at most 2000 of them.
+class ReferenceFolds:
+    """Five folds of the reference graphs, of at most 2000 of them, for several heads on one metric.
 
-    A metric that has learned scores knows the targets of the graphs it was fitted to (`own`: these here); it says
-    itself what it would be without a fold, see :meth:`BaseGraphMetric.fold_views`. For others, the folds are of the
-    embedded graphs as they are.
+    A metric that has learned scores knows the targets of the graphs it was fitted to; it says itself what it would be
+    without a fold: right after it was fitted to the reference graphs (`own`) by :meth:`BaseGraphMetric.fold_views`,
+    later by :meth:`BaseGraphMetric.views_without`. For others, the folds are of the embedded graphs as they are.
+
+    Parameters
+    ----------
+    metric : BaseGraphMetric
+    graphs : Graphs
+    embedded : Embedded
+        The same, by the metric.
+    groups : ndarray [N], optional
+        Graphs that are held out together, as copies of each other are anyway.
+    own : bool
+        Whether the metric was fitted to these graphs, here.
+
+    Attributes
+    ----------
+    without_targets : bool
+        Whether the metric said what it would be without a fold; known after `views`.
     """
-    views = metric.fold_views(MOST) if own else None
-    if views:
-        return views
-    rng = np.random.default_rng(0)
-    some = objective.subsample(target, MOST, rng)
-    folds = objective.folds(target[some], N_FOLDS, rng, None if groups is None else np.asarray(groups)[some])
-    distances = pairwise_distances(embedded[some], device=metric.place(embedded), progress=False)
-    found = []
-    for fold in np.unique(folds):
-        known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        if len(known) and len(held):
-            within, across = distances[np.ix_(known, known)], distances[np.ix_(held, known)]
-            found.append(FoldView(some[known], some[held], within, across, None))
-    return found
+
+    def __init__(
+        self,
+        metric: BaseGraphMetric,
+        graphs: Graphs,
+        embedded: Embedded,
+        groups: np.ndarray | None = None,
+        *,
+        own: bool,
+    ) -> None:
+        self._metric, self._embedded, self._own = metric, embedded, own
+        self._graphs: Graphs | None = graphs
+        self._views: list[FoldView] = []
+        self._groups = groups
+
+    def views(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
+        """Distances by fold; the folds suit the first objective that asks."""
+        own = self._metric.fold_views(MOST) if self._own else None
+        if own:  # kept by the metric
+            self.without_targets, self._graphs = True, None
+            return own
+        if not self._views:
+            self._views = self._computed(objective, target)
+            self._graphs = None
+        return self._views
+
+    def _computed(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
+        assert self._graphs is not None
+        rng = np.random.default_rng(0)
+        some = objective.subsample(target, MOST, rng)
+        folds = objective.folds(target[some], N_FOLDS, rng, groups_among(self.groups, some))
+        views = self._metric.views_without(self._graphs[some], folds)
+        self.without_targets = bool(views)
+        if views:  # scores of its own are those of the targets it was fitted to, which may be others
+            return [view._replace(known=some[view.known], held=some[view.held], scores=None) for view in views]
+        embedded = self._embedded[some]
+        distances = pairwise_distances(embedded, device=self._metric.place(embedded), progress=False)
+        found = []
+        for fold in np.unique(folds):
+            known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            if len(known) and len(held):
+                within, across = distances[np.ix_(known, known)], distances[np.ix_(held, known)]
+                found.append(FoldView(some[known], some[held], within, across, None))
+        return found
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """Which graphs are held out together [N], copies too; None where each graph is alone."""
+        assert self._graphs is not None
+        copies = copy_groups(self._graphs)
+        if len(np.unique(copies)) == 1:
+            return self._groups
+        with warnings.catch_warnings():
+            if self._own:  # then the metric has said the same
+                warnings.simplefilter("ignore", UserWarning)
+            together = held_together(self._groups, copies)
+        return None if len(np.unique(together)) == len(together) else together
 
 
 def typical_distance(folds: list[FoldView]) -> float:

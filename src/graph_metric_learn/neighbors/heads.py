@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.validation import one_of
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
+from .fold_distances import ReferenceFolds
 from .knn import GraphKNNClassifier, GraphKNNRegressor
 from .ridge import GraphRidge, GraphRidgeClassifier
 from .svc import GraphSVC
@@ -26,20 +27,21 @@ class _ChoosesHead(MetricPredictor):
     heads: ClassVar[dict[str, type[MetricPredictor]]]
     head: str
     head_: MetricPredictor
+    _held_out: ReferenceFolds  # of models that were fitted here, not of loaded ones
 
     def _check_options(self) -> None:
         one_of("head", self.head, ("auto", *self.heads))
 
-    def _choose(self, groups: Any) -> dict[str, Any]:
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """The head with the best score on graphs held out; the ridge regression where it is nearly as good.
 
         The others have picked k, or γ and C, by these very scores, which flatters them.
         """
-        tried = {}
+        self._held_out, tried = folds, {}
         for name, kind in self.heads.items():
             if self.head in ("auto", name):
                 head = self._bare(kind)
-                head.chosen_ = head._choose(groups)
+                head.chosen_ = head._choose(folds)
                 tried[name] = head.chosen_
         scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in tried.items()}
         best = max(scores, key=lambda name: scores[name])
@@ -53,13 +55,13 @@ class _ChoosesHead(MetricPredictor):
         A loaded model has no folds to choose by: what its metric has learned is known to its reference graphs.
         """
         check_is_fitted(self, "head_")
-        if not hasattr(self, "_groups"):
+        if not hasattr(self, "_held_out"):
             raise ValueError("with_head chooses on the graphs held out in fit, which a loaded model does not have")
         other = clone(self).set_params(head=head)
         other._check_options()
         other.metric_, other.embedded_, other.y_, other.names_ = self.metric_, self.embedded_, self.y_, self.names_
-        other._own, other._groups = self._own, self._groups
-        other.chosen_ = other._choose(self._groups)
+        other._own = self._own
+        other.chosen_ = other._choose(self._held_out)
         other._complete()
         return other
 

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_memory
 
 from .._core.validation import draw_seed
 from ..transport import Embedded, pairwise_distances
 from ..transport.means import Means
-from .base import read_for
+from .base import _fitted, read_for
 from .class_means import _MeansPredictor, nearest_mean
 from .settings import CLUSTERS, SEED, check_setting, check_settings
 from .streaming import streamed
@@ -40,6 +41,9 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         How many starts; the one with the least inertia is kept.
     max_iter : int
         How often the means of a start are computed at most.
+    memory : str or joblib.Memory, optional
+        Where fitted metrics are kept: a grid over `n_clusters` then fits one per training fold. When `metric` is None
+        this takes a `random_state`, too.
 
     Attributes
     ----------
@@ -83,12 +87,14 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         random_state: Any = None,
         n_init: int = 10,
         max_iter: int = 300,
+        memory: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.random_state = random_state
         self.n_init = n_init
         self.max_iter = max_iter
+        self.memory = memory
 
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphKMeans:
         """Learns the metric, then the clusters; y and groups go to the metric's `fit`, the clusters ignore them."""
@@ -113,7 +119,8 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         if self.metric is None:
             from ..metrics.automatic import GraphMetric
 
-            self.metric_ = GraphMetric(task="none", random_state=self.seed_).fit(graphs)
+            metric = GraphMetric(task="none", random_state=self.seed_)
+            self.metric_ = check_memory(self.memory).cache(_fitted)(metric, graphs, None, None)
         else:
             super()._fit_metric(graphs, y, groups)
 

@@ -21,6 +21,7 @@ from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_
 from ..transport import Embedded, kneighbors
 from .added_targets import added_classes, added_numbers
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
+from .fold_distances import ReferenceFolds
 from .reference_graphs import ReferenceGraphs
 from .settings import NEIGHBORS, check_setting
 from .streaming import streamed
@@ -87,31 +88,35 @@ class _Neighbors(MetricPredictor):
         """What neighbours are scored by, and the encoded targets of the reference graphs."""
         raise NotImplementedError
 
-    def _choose(self, groups: Any) -> dict[str, Any]:
-        """k: that of a metric which has found one for itself, else the best of 1, 2, 3, 5, 7, 10 and 15."""
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
+        """k: that of a metric which has found one for itself, else the best of 1, 2, 3, 5, 7, 10 and 15.
+
+        The score is that of the folds, as for other heads; k is chosen by leaving one out, which varies less, unless
+        the metric knows the targets.
+        """
         self._check_neighbors(len(self.y_))
         if not isinstance(self.n_neighbors, str):
             return {"n_neighbors": int(self.n_neighbors), "vote_limit": VOTE_LIMIT}
         objective, target = self._objective()
-        views = self.metric_.fold_views(_CHOSEN_ON) if self._own else None
+        views = folds.views(objective, target)
         own = getattr(getattr(self.metric_, "learned_", None), "gate", None)
         tried = _KS if own is None else (own.n_neighbors,)  # found on more folds than these
-        most = min(len(fold.known) for fold in views) if views else max(1, len(target) - 1)
+        most = min(len(fold.known) for fold in views)
         ks = [k for k in tried if k <= most] or [most]
-        if views:  # the vectors of these graphs know their targets
-            scores = self._fold_scores(views, objective, target, ks)
-        else:
-            scores = self._left_out_scores(objective, target, groups, ks)
-        best = int(scores.argmax())
+        scores = self._fold_scores(views, objective, target, ks)
+        left_out = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
+        best = int(left_out.argmax())
         return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
 
-    def _left_out_scores(self, objective: Objective, target: np.ndarray, groups: Any, ks: list[int]) -> np.ndarray:
+    def _left_out_scores(
+        self, objective: Objective, target: np.ndarray, groups: np.ndarray | None, ks: list[int]
+    ) -> np.ndarray:
         """Mean score by k, each graph predicted by all others (of other groups)."""
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = self._distances(self.embedded_[some])
         distances[distances < self._reference.rounding] = 0.0
         if groups is not None:
-            group = np.asarray(groups)[some]
+            group = groups[some]
             distances[group[:, None] == group[None, :]] = np.inf
         scores = objective.left_out_scores(distances, target[some], ks, weighted=self.weights == "distance")
         return scores.mean(0)

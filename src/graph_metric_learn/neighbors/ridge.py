@@ -13,7 +13,7 @@ from ..objectives import Classes, Numbers, Objective
 from ..objectives.classes import elected_output
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .calibration import calibrate, probabilities
-from .fold_distances import typical_distance
+from .fold_distances import ReferenceFolds, typical_distance
 from .streaming import streamed
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -34,18 +34,18 @@ class _Ridge(MetricPredictor):
         learned = self._own and getattr(self.metric_, "learned_", None) is not None
         return learned and getattr(self.metric_, "task_", self.task) == self.task
 
-    def _choose(self, groups: Any) -> dict[str, Any]:
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """The penalty, by folds, unless the metric has chosen it; and the score on graphs held out."""
         objective, target = self._objective()
-        folds = self._folds(objective, target, groups)
+        views = folds.views(objective, target)
         outputs = objective.outputs(target)
         if self._has_own:
             chosen: dict[str, Any] = {"own": True}
-            held = [(fold.held, fold.scores) for fold in folds if fold.scores is not None]
+            held = [(fold.held, fold.scores) for fold in views if fold.scores is not None]
         else:
-            scale = typical_distance(folds) ** 2
+            scale = typical_distance(views) ** 2
             tried = {
-                penalty: [(fold.held, _predicted(fold, outputs, scale, penalty)) for fold in folds]
+                penalty: [(fold.held, _predicted(fold, outputs, scale, penalty)) for fold in views]
                 for penalty in _PENALTIES
             }
             errors = {

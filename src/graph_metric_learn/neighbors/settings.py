@@ -53,6 +53,45 @@ SVC: dict[str, Check] = {
 CLUSTERS: dict[str, Check] = {name: whole(1, MANY) for name in ("n_clusters", "n_init", "max_iter")}
 
 
+def check_weighted_classes(class_weight: Any, classes: np.ndarray) -> None:
+    """A `ValueError` for a weight of a class that no graph has, where another class is left without one.
+
+    Weights of all classes and more are fine: graphs may be a part that one of the classes is missing from.
+
+    >>> check_weighted_classes({"1": 2.0}, np.array([0, 1]))
+    Traceback (most recent call last):
+    ValueError: class_weight has a weight for the class '1', but no graph is of it; the classes are [0, 1]
+    """
+    if not isinstance(class_weight, dict):
+        return
+    names = [{one, _key(one)} for one in classes.tolist()]
+    unknown = [one for one in class_weight if not any(one in name for name in names)]
+    if unknown and not all(name & class_weight.keys() for name in names):
+        raise ValueError(
+            f"class_weight has a weight for the class {shown(unknown[0])}, but no graph is of it; the classes are "
+            f"{shown(classes.tolist())}"
+        )
+
+
+def weights_of_classes(class_weight: Any, classes: np.ndarray) -> Any:
+    """The same weights, if they are a dictionary: of all classes, 1 where none is given, by scikit-learn's keys.
+
+    >>> weights_of_classes({"0": 2.0}, np.array(["0", "b"]))
+    {0: 2.0, 'b': 1.0}
+    """
+    if not isinstance(class_weight, dict):
+        return class_weight
+    return {_key(one): class_weight.get(one, class_weight.get(_key(one), 1.0)) for one in classes.tolist()}
+
+
+def _key(one: Any) -> Any:
+    """What scikit-learn looks up the weight of a class by: a whole number, also where it is one in quotes."""
+    try:
+        return int(one)
+    except ValueError:
+        return one
+
+
 def check_settings(predictor: Any, checks: Mapping[str, Check]) -> None:
     """A `ValueError` for the first setting of a predictor that its check does not take."""
     for name, check in checks.items():

@@ -246,10 +246,10 @@ def _of_clusters(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
 
 
 def _calibrator(value: Any, n_classes: int, n_scores: int) -> dict[str, Any]:
-    """A logistic regression from so many scores to so many classes."""
+    """A logistic regression from so many scores to so many classes; "scores" says which, see `svc.PAIRS`."""
     row = list_of(number(), n_scores, n_scores)
     fields = {
         "centre": row, "scale": list_of(number(0, above=True), n_scores, n_scores),
         "coefficients": list_of(row, n_classes, n_classes), "offsets": list_of(number(), n_classes, n_classes),
     }  # fmt: skip
-    return record(fields)(value, "chosen.calibrator")
+    return record(fields, {"scores": choice(["pairs"])} if n_scores > 2 else {})(value, "chosen.calibrator")

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
+from copy import copy
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..graphs import Graphs
 from ..metrics.base import FoldView
 from ..objectives import Classes
 from .base import ClassesFromGraphs, MetricPredictor
 from .calibration import calibrate, probabilities
-from .fold_distances import typical_distance
-from .settings import SVC, check_settings
+from .fold_distances import ReferenceFolds, typical_distance
+from .settings import SVC, check_settings, check_weighted_classes, weights_of_classes
 from .streaming import streamed
+
+if TYPE_CHECKING:
+    import sklearn.svm
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+PAIRS = "pairs"  # marks calibrators of `_scores` of many classes; unmarked ones, of earlier versions, are of votes
+_AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
+_MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
 
 
 def _is_calibrated(model: GraphSVC) -> bool:
@@ -64,24 +73,32 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
     def _check_options(self) -> None:
         check_settings(self, SVC)
 
-    def _choose(self, groups: Any) -> dict[str, Any]:
+    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+        given, y = super()._given(graphs, y)
+        check_weighted_classes(self.class_weight, np.unique(y))
+        return given, y
+
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """γ and C with the best accuracy on graphs held out, and probabilities from their scores."""
         objective = Classes()
         objective.classes_, codes = np.unique(self.y_, return_inverse=True)
-        folds = self._folds(objective, codes, groups)
-        typical = typical_distance(folds)
+        views = folds.views(objective, codes)
+        typical = typical_distance(views)
         gammas = [gamma / typical for gamma in _GAMMAS] if isinstance(self.gamma, str) else [float(self.gamma)]
         costs = _COSTS if isinstance(self.C, str) else (float(self.C),)
-        held = np.concatenate([fold.held for fold in folds])
-        weights = compute_sample_weight(self.class_weight, self.y_)[held]
+        held = np.concatenate([fold.held for fold in views])
+        class_weight = weights_of_classes(self.class_weight, objective.classes_)
+        weights = compute_sample_weight(class_weight, self.y_)[held]
         best: tuple[float, float, float, Any] = (-1.0, 1.0, 1.0, None)
         for gamma, cost in product(gammas, costs):
-            predicted, decisions = _held_out(folds, self.y_, gamma, cost, self.class_weight)
+            predicted, scores = _held_out(views, self.y_, gamma, cost, class_weight)
             right = float(np.average(predicted == self.y_[held], weights=weights))
             if right > best[0] + 1e-9:
-                best = (right, gamma, cost, decisions)
-        right, gamma, cost, decisions = best
-        calibrator = calibrate(decisions, codes[held], len(objective.classes_))
+                best = (right, gamma, cost, scores)
+        right, gamma, cost, scores = best
+        calibrator = calibrate(scores, codes[held], len(objective.classes_))
+        if scores.ndim == 2:
+            calibrator["scores"] = PAIRS
         return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
 
     def _complete(self) -> None:
@@ -91,7 +108,9 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.gamma_ = float(self.chosen_.get("gamma", self.gamma))
         self.C_ = float(self.chosen_.get("C", self.C))
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))
-        self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=self.class_weight).fit(kernel, self.y_)
+        class_weight = weights_of_classes(self.class_weight, np.unique(self.y_))
+        self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=class_weight)
+        _fit(self.svc_, kernel, self.y_)
         self.classes_ = self.svc_.classes_
 
     def _kernel(self, graphs: Any) -> np.ndarray:
@@ -112,13 +131,16 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         return self.svc_.predict(kernel)
 
     @available_if(_is_calibrated)
+    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`.
 
-        Models saved by versions without probabilities have no such method.
+        With more than two classes, they grow with the mean decision for a class against the others, and the predicted
+        class is the most likely one. Models saved by versions without probabilities have no such method.
         """
-        decisions = self.decision_function(graphs)
-        return probabilities(decisions, self.chosen_["calibrator"])
+        kernel, calibrator = self._kernel(graphs), self.chosen_["calibrator"]
+        scores = _scores(self.svc_, kernel) if "scores" in calibrator else self.svc_.decision_function(kernel)
+        return probabilities(scores, calibrator)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         config, tensors = super()._state()
@@ -130,34 +152,68 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 def _held_out(
     folds: list[FoldView], y: np.ndarray, gamma: float, cost: float, class_weight: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted classes of the graphs held out, fold by fold [H], and their decisions [H] or [H, C]."""
+    """Predicted classes of the graphs held out, fold by fold [H], and their `_scores` [H] or [H, C]."""
     from sklearn.svm import SVC
 
-    classes, predictions, decisions = np.unique(y), [], []
+    classes, predictions, scores = np.unique(y), [], []
     for fold in folds:
         known = np.unique(y[fold.known])
         if len(known) == 1:  # all others are held out together
             predicted, found = np.repeat(known, len(fold.held)), np.zeros(len(fold.held))
         else:
             model = SVC(C=cost, kernel="precomputed", class_weight=class_weight)
-            model.fit(np.exp(-gamma * fold.within.astype(float)), y[fold.known])
+            _fit(model, np.exp(-gamma * fold.within.astype(float)), y[fold.known])
             kernel = np.exp(-gamma * fold.across.astype(float))
-            predicted, found = model.predict(kernel), model.decision_function(kernel)
+            predicted, found = model.predict(kernel), _scores(model, kernel)
         predictions.append(predicted)
         if len(known) < len(classes):
             found = _for_all_classes(found, known, classes)
-        decisions.append(found)
-    return np.concatenate(predictions), np.concatenate(decisions)
+        scores.append(found)
+    return np.concatenate(predictions), np.concatenate(scores)
 
 
-def _for_all_classes(decisions: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Decisions of an SVM that has seen the known classes alone, in the form of one that has seen all.
+def _fit(svc: sklearn.svm.SVC, kernel: np.ndarray, y: np.ndarray) -> None:
+    """Fits an SVM without the warning that there are many classes: they are read, and checked, before."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _MANY_CLASSES, UserWarning)
+        svc.fit(kernel, y)
 
-    >>> _for_all_classes(np.array([0.5, -0.2]), np.array([0, 2]), np.arange(3))
-    array([[-0.5, -1.5,  0.5],
-           [ 0.2, -1.5, -0.2]])
+
+def _scores(svc: sklearn.svm.SVC, kernel: np.ndarray) -> np.ndarray:
+    """What probabilities are made of: decisions of an SVM of two classes [N]; of more, scores of the classes [N, C].
+
+    The score of a class is the mean decision for it, against each other class. `decision_function` counts votes
+    instead, which hardly say by how much they were won: one slope does not make probabilities of them. The predicted
+    class is the one with most votes. Where another one has the largest score, as for one of fifty graphs, the two
+    exchange theirs, so that the predicted class is the most likely one.
     """
-    columns = decisions if decisions.ndim == 2 else np.stack([-decisions, decisions], axis=1)[:, -len(known) :]
-    wide = np.full((len(decisions), len(classes)), float(columns.min()) - 1.0)
+    n_classes = len(svc.classes_)
+    if n_classes == 2:
+        return svc.decision_function(kernel)
+    by_pairs = copy(svc).set_params(decision_function_shape="ovo").decision_function(kernel)
+    won = by_pairs > 0
+    first, second = np.triu_indices(n_classes, 1)
+    scores, votes = np.empty((2, len(kernel), n_classes))
+    for one in range(n_classes):
+        for_it, against_it = first == one, second == one
+        scores[:, one] = (by_pairs[:, for_it].sum(1) - by_pairs[:, against_it].sum(1)) / (n_classes - 1)
+        votes[:, one] = won[:, for_it].sum(1) + (~won[:, against_it]).sum(1)
+    rows, elected, best = np.arange(len(kernel)), votes.argmax(1), scores.argmax(1)
+    scores[rows, best], scores[rows, elected] = scores[rows, elected], scores[rows, best] + _AHEAD
+    return scores
+
+
+def _for_all_classes(scores: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Scores by an SVM that has seen the known classes alone, in the form of one that has seen all.
+
+    Classes that it has not seen have −inf; of two classes, the known one wins by 1.
+
+    >>> _for_all_classes(np.array([0.5, -0.25]), np.array([0, 2]), np.arange(3))
+    array([[-0.5 ,  -inf,  0.5 ],
+           [ 0.25,  -inf, -0.25]])
+    """
+    columns = scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)[:, -len(known) :]
+    lost = -np.inf if len(classes) > 2 else -1.0
+    wide = np.full((len(scores), len(classes)), lost)
     wide[:, np.searchsorted(classes, known)] = columns
     return wide if len(classes) > 2 else (wide[:, 1] - wide[:, 0])

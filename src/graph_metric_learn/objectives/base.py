@@ -100,13 +100,21 @@ class Objective(ABC):
         """Mean over classes of the mean score [N] within each, where that differs; None without classes."""
         return None
 
+    def balanced_error(self, scores: np.ndarray, target: np.ndarray, groups: np.ndarray) -> float | None:
+        """Standard error of `balanced`, None where that is; graphs of one group [N] count as one draw."""
+        return None
+
     @abstractmethod
     def decode(self, target: np.ndarray) -> np.ndarray:
         """Encoded targets in the form the user gave them."""
 
     def in_words(self, score: float) -> str:
         """A score, for reports."""
-        return f"{score:.3f}"
+        return f"{round(score, 3) + 0.0:.3f}"  # without the sign of -0.0
+
+    def error_in_words(self, score: float) -> str | None:
+        """The error that a mean score stands for, in units of the targets, for reports; None where there are none."""
+        return None
 
     @abstractmethod
     def summary(self) -> str:
@@ -123,6 +131,14 @@ class Objective(ABC):
     def n_outputs(self) -> int | None:
         """How many columns `outputs` has, by which files are checked; None if unknown."""
         return None
+
+
+def error_of_equals(count: int) -> float:
+    """Standard error of the mean of `count` draws that are all right or all wrong.
+
+    As if one more were right, and one wrong: few draws are never certain.
+    """
+    return float(np.sqrt(count + 1) / (count + 2) ** 1.5)
 
 
 OBJECTIVES: Registry[type[Objective]] = Registry("task")

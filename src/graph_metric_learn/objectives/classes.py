@@ -10,10 +10,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._core.fields import FieldError, labels
 from ..graphs import Graphs
-from .base import Objective
+from .base import Objective, error_of_equals
 from .folds import spread_folds
 from .targets import given_targets, is_missing
 from .votes import class_votes, elected, weighted_votes
+
+_ROUNDING = 1e-12  # sums of scores less their mean that are no more than this are 0
 
 
 class Classes(Objective):
@@ -82,6 +84,22 @@ class Classes(Objective):
         if counts.max() < 1.2 * counts.min():
             return None
         return float(np.mean([scores[target == code].mean() for code in np.unique(target)]))
+
+    def balanced_error(self, scores: np.ndarray, target: np.ndarray, groups: np.ndarray) -> float | None:
+        """A class whose draws do not differ counts as if one more were right, and one wrong: few are never certain."""
+        if self.balanced(scores, target) is None:
+            return None
+        group = np.unique(groups, return_inverse=True)[1]
+        of_groups, square = np.zeros(group.max() + 1), 0.0
+        codes = np.unique(target)
+        for code in codes:
+            members = np.flatnonzero(target == code)
+            own, draw = np.unique(group[members], return_inverse=True)
+            of_draws = np.bincount(draw, scores[members] - scores[members].mean()) / len(members)
+            if np.abs(of_draws).max() <= _ROUNDING:
+                square += error_of_equals(len(own)) ** 2
+            of_groups[own] += of_draws
+        return float(np.sqrt((of_groups**2).sum() + square) / len(codes))
 
     def decode(self, target: np.ndarray) -> np.ndarray:
         return self.classes_[target]

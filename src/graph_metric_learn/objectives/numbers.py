@@ -16,6 +16,8 @@ from .votes import neighbor_sums
 
 _MOST = 1e100  # of targets: sums of their squares are finite
 _LEAST = 1e-100  # by which they must differ: squares of less are 0
+_KNOWN_FOR = {0: "missing for all graphs", 1: "known for one graph only"}
+_LONG = 1e6  # numbers in reports have an exponent from here on
 _FIELDS = record(
     {
         "centre": list_of(number(-_MOST, _MOST), 1), "scale": list_of(number(0, _MOST), 1), "several": flag,
@@ -99,8 +101,11 @@ class Numbers(Objective):
         mean = np.where(known, target, 0.0).sum(0) / np.maximum(known.sum(0), 1)
         return self.output_scores(np.broadcast_to(mean, others.shape), others)
 
-    def in_words(self, score: float) -> str:
-        return f"{score:.3f}"
+    def error_in_words(self, score: float) -> str | None:
+        """The root mean squared error, in units of y; None of several numbers, which have a unit each."""
+        if len(self.scale_) > 1:
+            return None
+        return in_digits(float(self.scale_[0]) * max(0.0, 1.0 - score) ** 0.5)
 
     def summary(self) -> str:
         return f"{len(self.centre_)} numbers per graph" if self.several_ else "numbers"
@@ -121,22 +126,43 @@ class Numbers(Objective):
 
 
 def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
-    """Numbers of the graphs [N] or [N, T], float64, or a clear error.
+    """Numbers of the graphs [N] or [N, T], float64, that can be learned from, or a clear error.
 
     With several columns entries may be missing (NaN), but not all of a graph, nor all of a column.
     """
     given = given_targets(graphs, y)
     if given is None:
         raise ValueError("no numbers to learn from: pass y, or graphs that carry them (Data.y)")
-    if given.shape[0] != len(graphs) or given.ndim > 2 or given.size == 0:
-        raise ValueError(f"{len(graphs)} graphs, but targets of shape {given.shape}")
-    if given.dtype.kind in "OUS":
-        rows = given.reshape(len(given), -1).tolist()
-        given = np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(given.shape)
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"targets must be real numbers, got {given.dtype}")
-    numbers = given.astype(np.float64)
+    numbers = _finite_numbers(given, len(graphs))
     table = numbers.reshape(len(numbers), -1)
+    for place, column in enumerate(table.T):
+        finite = column[np.isfinite(column)]
+        if len(finite) == 0 or np.ptp(finite) == 0:
+            which = f"target {place}" if table.shape[1] > 1 else "the target"
+            what = _KNOWN_FOR.get(len(finite), "the same for all graphs")
+            raise ValueError(f"{which} is {what}: there is nothing to learn from")
+        if np.ptp(finite) < _LEAST:
+            raise ValueError(f"targets that differ by less than {_LEAST:g} cannot be squared: scale them up")
+    return numbers
+
+
+def check_scored_numbers(graphs: Graphs, y: Any) -> np.ndarray:
+    """Numbers that predictions are compared with [N] or [N, T], float64, or a clear error.
+
+    Checked as in `check_numbers`, but they may all be the same, and a column may be missing.
+    """
+    given = given_targets(graphs, y)
+    if given is None:
+        raise ValueError("no numbers: pass y, or graphs that carry them (Data.y)")
+    return _finite_numbers(given, len(graphs))
+
+
+def _finite_numbers(given: np.ndarray, count: int) -> np.ndarray:
+    """Targets of `count` graphs as float64; NaN is an entry that is missing, of several numbers."""
+    if given.shape[0] != count or given.ndim > 2 or given.size == 0:
+        raise ValueError(f"{count} graphs, but targets of shape {given.shape}")
+    numbers = as_numbers(given)
+    table = numbers.reshape(count, -1)
     several = table.shape[1] > 1
     if np.nanmax(np.abs(np.where(np.isinf(table), np.nan, table)), initial=0.0) > _MOST:
         raise ValueError(f"targets beyond {_MOST:g} cannot be squared: scale them down")
@@ -147,15 +173,21 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
         raise ValueError(
             f"the target{'s' * several} of graph {first} {what} ({bad.sum()} such graphs in all): leave it out"
         )
-    for place, column in enumerate(table.T):
-        finite = column[np.isfinite(column)]
-        if len(finite) == 0 or np.ptp(finite) == 0:
-            which = f"target {place}" if several else "the target"
-            what = "the same for all graphs" if len(finite) else "missing for all graphs"
-            raise ValueError(f"{which} is {what}: there is nothing to learn from")
-        if np.ptp(finite) < _LEAST:
-            raise ValueError(f"targets that differ by less than {_LEAST:g} cannot be squared: scale them up")
     return numbers
+
+
+def as_numbers(given: np.ndarray) -> np.ndarray:
+    """Targets as float64, NaN where one is missing: None, or pandas' NA, in arrays of objects.
+
+    >>> as_numbers(np.array([None, 2, "0.5"], dtype=object))
+    array([nan, 2. , 0.5])
+    """
+    if given.dtype.kind in "OUS":
+        rows = given.reshape(len(given), -1).tolist()
+        return np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(given.shape)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"targets must be real numbers, got {given.dtype}")
+    return given.astype(np.float64)
 
 
 def _number(value: Any, graph: int) -> float:
@@ -166,3 +198,12 @@ def _number(value: Any, graph: int) -> float:
         raise ValueError(f"targets must be numbers, that of graph {graph} is {value!r}") from None
     except OverflowError:
         raise ValueError(f"the target of graph {graph} is a number of hundreds of digits: scale it down") from None
+
+
+def in_digits(value: float) -> str:
+    """A positive number with three digits or more, without an exponent where it would be in the way.
+
+    >>> in_digits(0.81649), in_digits(1234.5), in_digits(2.5e7)
+    ('0.816', '1234', '2.5e+07')
+    """
+    return f"{value:.0f}" if 999 <= value < _LONG else f"{value:.3g}"

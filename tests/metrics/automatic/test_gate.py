@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.metrics.automatic import gate
-from graph_metric_learn.metrics.automatic.gate import N_FOLDS, best_setting, decide, held_out, score_squares
+from graph_metric_learn.metrics.automatic.gate import (
+    CERTAIN,
+    N_FOLDS,
+    best_setting,
+    decide,
+    error_of_mean,
+    held_out,
+    score_squares,
+)
 from graph_metric_learn.metrics.automatic.kernels import kernel_from_squares
 from graph_metric_learn.metrics.automatic.ridge import fit_ridge
 from graph_metric_learn.objectives import Classes, Numbers
@@ -43,6 +51,34 @@ def test_noise_is_not_learned(seed):
 
 
 @pytest.mark.parametrize("most", [0, 1])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_noise_of_groups_is_not_learned(numbers):
+    """Each of 16 groups has its place and, at random, its target: counted by graphs, luck looks like certainty."""
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        group = np.repeat(np.arange(16), 8)
+        codes, values = rng.permutation(np.arange(16) % 2)[group], rng.normal(size=16)[group]
+        squares = squares_of(rng.normal(size=(16, 2))[group] + 0.2 * rng.normal(size=(128, 2)))
+        kernel = kernel_from_squares(squares, "gaussian")
+        objective, target = Numbers.of(values) if numbers else (classes_of(codes), codes)
+        found, _ = decide(always(squares), kernel, 1.0, objective, target, group, rng)
+        assert found.gain <= CERTAIN * found.error
+        assert found.weight == 0
+
+
+def test_the_error_of_a_gain_counts_groups(rng):
+    """Against the scatter of means of groups that are drawn anew, and of single graphs."""
+    sizes = 6
+    means = [np.repeat(rng.normal(size=30), sizes).mean() for _ in range(4000)]
+    gains, group = np.repeat(rng.normal(size=30), sizes), np.repeat(np.arange(30), sizes)
+    found = [error_of_mean(np.repeat(rng.normal(size=30), sizes), group, draws=1) for _ in range(400)]
+    assert np.mean(found) == pytest.approx(np.std(means), rel=0.05)
+    alone = error_of_mean(gains, np.arange(180), draws=1)
+    assert alone == pytest.approx(gains.std(ddof=1) / np.sqrt(180))
+    twice = error_of_mean(np.tile(gains, 2), np.concatenate([group, group + 30]), draws=2)
+    assert twice == pytest.approx(error_of_mean(gains, group, draws=1), rel=0.02)
+
+
 def test_scores_without_a_place_in_the_distance_do_not_count(rng, most):
     """Four classes, of which one coordinate tells two apart, and none nothing."""
     codes = np.arange(200) % 4

@@ -59,20 +59,49 @@ def test_how_well_neighbours_predict(classes):
     said = estimate_in_words(good, classes)
     assert said == "accuracy of neighbours on new graphs about 85.0 % ± 2.0 % (the largest class: 50.0 %)"
     uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7)
-    assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)
+    assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)  # of an earlier version
+    uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7, 0.031, 0.5)
+    assert "; balanced accuracy: 70.0 % ± 3.1 %)" in estimate_in_words(uneven, classes)
     choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
     assert report(fitted(choice, classes, estimate=good)).endswith(said)
 
 
-@pytest.mark.parametrize(("score", "chance"), [(0.53, True), (0.55, False), (0.45, True)])
+@pytest.mark.parametrize(("score", "chance"), [(0.5625, True), (0.575, False), (0.45, True)])
 def test_chance_is_said_in_words(classes, score, chance):
-    said = estimate_in_words(Estimate(score, 0.02, 0.5, "the largest class", None), classes)
+    said = estimate_in_words(Estimate(score, 0.03125, 0.5, "the largest class", None), classes)
     assert said.endswith("no better than chance") == chance
 
 
-def test_numbers_are_reported_by_what_they_explain():
-    said = estimate_in_words(Estimate(0.41, 0.05, -0.01, "the mean", None), Numbers())
-    assert said == "R² of neighbours on new graphs about 0.410 ± 0.050 (the mean: -0.010)"
+@pytest.mark.parametrize(
+    ("score", "balanced", "error", "chance"),
+    [
+        (0.857, 0.76, 0.04, False),  # 15 in 85: many of the smaller class are found, at the cost of the larger
+        (0.857, 0.76, 0.09, True),
+        (0.75, 0.875, 0.125, True),  # equal is not above
+        (0.95, 0.5, 0.04, False),
+        (0.85, 0.5, 0.0, True),  # the largest class for all
+        (0.7, 0.9, None, True),  # of an earlier version
+    ],
+)
+def test_what_is_above_chance_for_classes_of_one_size_is_above_chance(classes, score, balanced, error, chance):
+    estimate = Estimate(score, 0.02, 0.85, "the largest class", balanced, error, None if error is None else 0.5)
+    assert estimate.at_chance == chance
+    assert estimate_in_words(estimate, classes).endswith("no better than chance") == chance
+
+
+def numbers(count):
+    objective = Numbers()
+    objective.set_state({"centre": [0.0] * count, "scale": [1.3125] * count, "several": count > 1})
+    return objective
+
+
+def test_numbers_are_reported_by_what_they_explain_and_by_the_error_in_their_units():
+    estimate = Estimate(0.609375, 0.05, -1e-16, "the mean", None)
+    said = estimate_in_words(estimate, numbers(1))
+    assert said == "R² of neighbours on new graphs about 0.609 ± 0.050 (error 0.82, of the mean 1.31)"
+    several = estimate_in_words(estimate, numbers(2))
+    assert several == "R² of neighbours on new graphs about 0.609 ± 0.050 (the mean: 0.000)"
+    assert estimate_in_words(Estimate(0.1, 0.05, 0.0, "the mean", None), numbers(1)).endswith("no better than chance")
 
 
 def test_what_fewer_coordinates_cost(classes):

@@ -71,6 +71,43 @@ def test_an_estimate_is_kept(graphs, tmp_path):
     assert "of neighbours on new graphs about" in again.report_
 
 
+@pytest.fixture(scope="module")
+def estimated(graphs):
+    y = graphs[1][:40]
+    options = {"features": ["labels@0"], "label": "element", "embedding": "mean", "learn": False, "random_state": 0}
+    return gml.GraphMetric(**options, estimate=True).fit(graphs[0][:40], y > np.sort(y)[-12])
+
+
+def test_an_estimate_of_an_earlier_version_has_no_error_of_the_balanced_score(estimated):
+    config, tensors = estimated.state()
+    assert gml.GraphMetric.from_state(config, tensors).estimate_ == estimated.estimate_
+    assert estimated.estimate_.balanced_error > 0
+    earlier = {name: config["estimate"][name] for name in ("score", "error", "guess", "guess_name", "balanced")}
+    found = gml.GraphMetric.from_state({**config, "estimate": earlier}, tensors)
+    assert (found.estimate_.balanced_error, found.estimate_.balanced_guess) == (None, None)
+    assert found.estimate_.balanced == estimated.estimate_.balanced
+    assert "balanced accuracy" in found.report_
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"score": "high"}, "estimate.score must be a number"),
+        ({"error": -0.1}, "estimate.error must be a number from 0"),
+        ({"guess": None}, "estimate.guess must be a number"),
+        ({"guess_name": 3}, "estimate.guess_name must be a string"),
+        ({"balanced": float("nan")}, "estimate.balanced must be a number"),
+        ({"balanced_error": -0.1}, "estimate.balanced_error must be a number from 0"),
+        ({"balanced_guess": "half"}, "estimate.balanced_guess must be a number"),
+        ({"rank": 1}, "estimate.rank is not known"),
+    ],
+)
+def test_an_estimate_in_a_file_is_checked_field_by_field(estimated, change, words):
+    config, tensors = estimated.state()
+    with pytest.raises(ValueError, match=words):
+        gml.GraphMetric.from_state({**config, "estimate": {**config["estimate"], **change}}, tensors)
+
+
 def test_a_map_of_low_rank_is_applied_and_saved(graphs, tmp_path):
     """As models of earlier versions have it."""
     metric = gml.GraphMetric(features=["labels@0"], embedding="mean", label="element", learn=False, random_state=0)

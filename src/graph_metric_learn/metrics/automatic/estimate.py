@@ -12,12 +12,16 @@ from sklearn.base import clone
 from ...features.copies import copy_groups
 from ...graphs import Graphs
 from ...objectives import Objective
+from ...objectives.base import error_of_equals
 from ...objectives.folds import groups_among, held_together
 from .gate import N_FOLDS
 from .sample import squares_without_copies
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
+
+_CLEAR = 2.0  # standard errors by which a score must be above that of the guess
+_CLEAR_AGAIN = 3.0  # of the balanced score: it is a second look, at which chance must not have a second chance
 
 
 @dataclass
@@ -32,8 +36,10 @@ class Estimate:
         Score of predicting the largest class, or the mean, for all.
     guess_name : str
         What that is called.
-    balanced : float or None
-        Mean over the classes of the score within each, where classes are unequal.
+    balanced, balanced_error : float or None
+        Mean over the classes of the score within each, where classes are unequal, and its standard error.
+    balanced_guess : float or None
+        The same mean of predicting the largest class for all: one over the number of classes.
     """
 
     score: float
@@ -41,6 +47,17 @@ class Estimate:
     guess: float
     guess_name: str
     balanced: float | None
+    balanced_error: float | None = None  # of models of earlier versions
+    balanced_guess: float | None = None
+
+    @property
+    def at_chance(self) -> bool:
+        """Whether no score is clearly above that of the guess; equal is not above."""
+        if self.score > self.guess + _CLEAR * self.error:
+            return False
+        if self.balanced is None or self.balanced_error is None or self.balanced_guess is None:
+            return True
+        return self.balanced <= self.balanced_guess + _CLEAR_AGAIN * self.balanced_error
 
 
 def estimate_score(
@@ -73,10 +90,13 @@ def estimate_score(
         found[held] = scores[:, 0]
     of_groups = np.bincount(np.unique(together, return_inverse=True)[1], found - found.mean())
     error = float(np.sqrt((of_groups**2).sum()) / len(found))
-    if error == 0:  # all right, or all wrong: as if one more were right, and one wrong
-        error = np.sqrt(len(of_groups) + 1) / (len(of_groups) + 2) ** 1.5
-    guess = float(objective.guess(target, target).mean())  # by folds, it would be wrong where classes are equal
-    return Estimate(float(found.mean()), error, guess, objective.guess_name, objective.balanced(found, target))
+    if error == 0:
+        error = error_of_equals(len(of_groups))
+    guess = objective.guess(target, target)  # by folds, it would be wrong where classes are equal
+    return Estimate(
+        float(found.mean()), error, float(guess.mean()), objective.guess_name, objective.balanced(found, target),
+        objective.balanced_error(found, target, together), objective.balanced(guess, target),
+    )  # fmt: skip
 
 
 def _learnable(

@@ -13,10 +13,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..._core.linear import one_thread_for_products
-from ..._core.validation import draw_seed, one_of, whole_number
-from ...embeddings import EMBEDDINGS
+from ..._core.validation import draw_seed
 from ...features.blocks import NodeBlocks
-from ...features.copies import copy_groups
+from ...features.copies import copy_groups, graph_hashes
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns, without_codes
 from ...graphs import Columns, Graphs
@@ -32,9 +31,11 @@ from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
 from .explaining import explain_pairs
+from .forgetting import views_without
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
+from .options import check_options
 from .report import report
 from .sample import Sample, sample_size, squares_without_copies
 from .screening import screen
@@ -193,7 +194,7 @@ class GraphMetric(BaseGraphMetric):
             Graphs of one group, such as molecules of one scaffold, are never on both sides of a fold.
         """
         began = time.perf_counter()
-        self._check_options()
+        check_options(self)
         self.seed_ = draw_seed(self.random_state)
         graphs, y, groups, numbers = sampled(graphs, y, groups, _SEEN, self.seed_)
         given = self.read_new(graphs)
@@ -243,6 +244,7 @@ class GraphMetric(BaseGraphMetric):
             squares = squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps, groups=own)
             joined, how = held_together(own, copy_groups(seen)), {"most": self._reserved, "own_groups": own}
             self.learned_, self._folds = learn(plan, embedded, squares, objective, wanted, joined, rng, **how)
+            self.learned_.graphs = graph_hashes(seen)
             self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
             if self.n_components is not None:
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
@@ -263,18 +265,6 @@ class GraphMetric(BaseGraphMetric):
         for term in self.terms_:
             term.weight /= mean
         return found.divided(float(np.sqrt(mean)))
-
-    def _check_options(self) -> None:
-        whole_number("n_steps", self.n_steps, 1)
-        whole_number("n_graphs", self.n_graphs, 4)
-        one_of("embedding", self.embedding, ("auto", *EMBEDDINGS))
-        one_of("task", self.task, ("auto", *OBJECTIVES))
-        if self.n_components is not None and not (isinstance(self.n_components, str) and self.n_components == "auto"):
-            whole_number('n_components, if not "auto" or None,', self.n_components, 1)
-        given = self.features
-        named = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
-        if not (named or (isinstance(given, str) and given == "auto")):
-            raise ValueError(f'features must be "auto" or a list of blocks, such as ["wl@1"], got {given!r}')
 
     @property
     def task_(self) -> str:
@@ -331,6 +321,10 @@ class GraphMetric(BaseGraphMetric):
             return None
         return [fold.view(self.learned_.gate.weight, self._rows, most) for fold in self._folds]
 
+    def views_without(self, graphs: Any, folds: np.ndarray) -> list[FoldView] | None:
+        check_is_fitted(self, "terms_")
+        return views_without(self, self._as_fitted(self.read(graphs)), folds)
+
     def for_workers(self) -> GraphMetric:
         light = copy.copy(self)
         light._folds = []  # large matrices
@@ -348,13 +342,16 @@ class GraphMetric(BaseGraphMetric):
             return sparse.hstack(parts, format="csr", dtype=np.float32)
         return np.concatenate(parts, axis=1)
 
-    def _placed(self, embedded: dict[str, Any]) -> Any:
-        """Coordinates of the distance [N, d], float32."""
+    def _unlearned(self, embedded: dict[str, Any]) -> Any:
+        """Coordinates of the distance without learned scores [N, d], float32."""
         vectors = self._side_by_side(embedded)
         if self.low_rank_ is not None:
             return self.low_rank_.apply(vectors)
-        if self.compaction_ is not None:
-            vectors = self.compaction_.apply(vectors)
+        return vectors if self.compaction_ is None else self.compaction_.apply(vectors)
+
+    def _placed(self, embedded: dict[str, Any]) -> Any:
+        """Coordinates of the distance [N, d], float32."""
+        vectors = self._unlearned(embedded)
         if self.learned_ is None or self.learned_.width == 0:
             return vectors
         scores = self.learned_.coordinates(embedded)

@@ -37,8 +37,9 @@ class Gate:
     machine : float
         Score of the machine's own predictions.
     gain, error : float
-        What the machine takes off the squared error of the mean, relative to it, and its standard error; predictions
-        that are too bold are first drawn towards the mean, as distances between them do not depend on their scale.
+        What the machine takes off the squared error of the mean, relative to it, and its standard error, for which
+        graphs that are held out together count as one; predictions that are too bold are first drawn towards the mean,
+        as distances between them do not depend on their scale.
     """
 
     weight: float
@@ -154,7 +155,9 @@ def decide(
     table, own, draws = np.zeros((len(_WEIGHTS), len(ks))), 0.0, 0
     of_mean: list[np.ndarray] = []  # what graphs held out have beyond the mean of the known
     of_machine: list[np.ndarray] = []  # and what is predicted of it
+    member_of: list[np.ndarray] = []  # their groups, numbered anew in each draw
     first: list[Fold] = []
+    places = np.unique(groups, return_inverse=True)[1].reshape(-1)
     while draws == 0 or (draws * count < _GRAPHS and draws < _DRAWS):
         drawn = objective.folds(target, N_FOLDS, rng, groups)
         folds = list(held_out(kernel, outputs, penalty, drawn, squares, most))
@@ -167,11 +170,12 @@ def decide(
             mean, there = known_means(outputs[known]), np.isfinite(outputs[held])
             of_mean.append(np.where(there, outputs[held] - mean, 0.0))
             of_machine.append(np.where(there, scores[held] - mean, 0.0))
+            member_of.append(draws * count + places[held])
     if not of_mean:
         raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
     gain = _gains(np.concatenate(of_mean), np.concatenate(of_machine))
     table /= len(gain)
-    relative, error = float(gain.mean()), float(gain.std() / np.sqrt(count))
+    relative, error = float(gain.mean()), error_of_mean(gain, np.concatenate(member_of), draws)
     if relative <= CERTAIN * error:
         table[1:] = -np.inf
     place, k = best_setting(table)
@@ -230,3 +234,13 @@ def _gains(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     factor = np.clip((truth * predicted).sum() / max(float((predicted**2).sum()), 1e-300), 0.0, 1.0)
     squares = (truth**2).sum(1)
     return (squares - ((truth - factor * predicted) ** 2).sum(1)) / max(float(squares.mean()), 1e-30)
+
+
+def error_of_mean(gains: np.ndarray, groups: np.ndarray, draws: int) -> float:
+    """The standard error of the mean of gains [H], of which those of one group [H] go up and down together.
+
+    All graphs were held out in each draw; the variance of a draw is what counts, since more draws tell no more graphs.
+    """
+    sums = np.bincount(np.unique(groups, return_inverse=True)[1], gains - gains.mean())
+    few = len(sums) / max(len(sums) - draws, 1)  # a mean of few groups is nearer to these than to others
+    return float(np.sqrt(draws * few * (sums**2).sum()) / len(gains))

@@ -57,12 +57,15 @@ class Learned:
         Directions in which scores differ: of C classes, C − 1.
     unit : float
         Mean squared distance of the scores of training graphs.
+    graphs : ndarray [M], uint64, or None
+        Hashes of these, see :func:`graph_hashes`, where they are kept: not in models of earlier versions.
     """
 
     gate: Gate
     machine: Machine
     basis: np.ndarray
     unit: float
+    graphs: np.ndarray | None = None
 
     @property
     def width(self) -> int:
@@ -81,9 +84,9 @@ class Learned:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What JSON can hold, and arrays."""
         machine, arrays = self.machine.state()
-        return {"gate": vars(self.gate), "machine": machine, "unit": self.unit}, {
-            "basis": self.basis, **{f"machine.{name}": value for name, value in arrays.items()}
-        }  # fmt: skip
+        arrays = {"basis": self.basis, **{f"machine.{name}": value for name, value in arrays.items()}}
+        arrays |= {} if self.graphs is None else {"graphs": self.graphs}
+        return {"gate": vars(self.gate), "machine": machine, "unit": self.unit}, arrays
 
     @classmethod
     def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Learned:
@@ -91,8 +94,9 @@ class Learned:
         config = _FIELDS(config, "learned")
         machine = Machine.from_state(config["machine"], held.part("machine."), terms, n_outputs)
         basis = held.take("basis", (machine.weights.shape[1], None))
+        graphs = held.take("graphs", (len(machine.weights),), "u") if "graphs" in held else None
         held.done()
-        return cls(Gate(**config["gate"]), machine, basis, config["unit"])
+        return cls(Gate(**config["gate"]), machine, basis, config["unit"], graphs)
 
 
 @one_thread_for_products()
@@ -186,4 +190,5 @@ def learn(
     scores = kernel @ machine.weights + machine.mean
     placed = fewer_columns(scores, scores, most)
     unit = max(float(score_squares(placed, placed).mean()), 1e-30)
-    return Learned(gate, machine, np.ascontiguousarray(score_directions(scores)[:, :most]), unit), folds
+    basis = np.ascontiguousarray(score_directions(scores)[:, :most])
+    return Learned(gate, machine, basis, unit), folds

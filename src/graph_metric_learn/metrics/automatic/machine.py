@@ -128,6 +128,18 @@ class Machine:
         """The mean kernel of graphs to the references [N, M], from vectors by the key of the term."""
         return mean_kernel(self.parts, embedded)
 
+    def reference_kernel(self) -> np.ndarray:
+        """The mean kernel among the references [M, M]."""
+        total: Any = 0.0
+        for part in self.parts:
+            total = total + part.kernel(part.references)
+        return total / len(self.parts)
+
+    def targets(self, kernel: np.ndarray) -> np.ndarray:
+        """The outputs that it was fitted to [M, T], from the kernel among the references; NaN where one was missing."""
+        found = kernel @ self.weights + self.penalty * self.weights + self.mean
+        return np.where(self.weights != 0, found, np.nan)
+
     def scores(self, embedded: dict[str, Any]) -> np.ndarray:
         """Predicted outputs [N, T]."""
         return self.kernel(embedded) @ self.weights + self.mean

@@ -58,10 +58,14 @@ def estimate_in_words(estimate: Estimate, objective: Objective) -> str:
     name = objective.score_name
     score, error = objective.in_words(estimate.score), objective.in_words(estimate.error)
     text = f"{name} of neighbours on new graphs about {score} ± {error}"
-    text += f" ({estimate.guess_name}: {objective.in_words(estimate.guess)}"
+    in_units, of_guess = objective.error_in_words(estimate.score), objective.error_in_words(estimate.guess)
+    if in_units is not None:
+        text += f" (error {in_units}, of {estimate.guess_name} {of_guess}"
+    else:
+        text += f" ({estimate.guess_name}: {objective.in_words(estimate.guess)}"
     if estimate.balanced is not None:
         text += f"; balanced {name}: {objective.in_words(estimate.balanced)}"
+        if estimate.balanced_error is not None:
+            text += f" ± {objective.in_words(estimate.balanced_error)}"
     text += ")"
-    if estimate.score < estimate.guess + 2 * estimate.error:
-        text += ": no better than chance"
-    return text
+    return f"{text}: no better than chance" if estimate.at_chance else text

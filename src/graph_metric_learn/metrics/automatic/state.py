@@ -55,6 +55,7 @@ _CHOICE = {
 _ESTIMATE = {
     "score": number(), "error": number(0), "guess": number(), "guess_name": text, "balanced": optional(number()),
 }  # fmt: skip
+_BALANCED = {"balanced_error": optional(number(0)), "balanced_guess": optional(number())}  # not of earlier versions
 _WIDTH = {"kept": whole(0, _MANY), "full": whole(0, _MANY), "score": number(), "full_score": number()}
 _STATE = record(
     {
@@ -63,7 +64,7 @@ _STATE = record(
     },
     {
         "objective": anything, "task": text, "edge_reading": anything, "columns": anything, "n_terms": whole(1, _MANY),
-        "learned": anything, "estimate": record(_ESTIMATE), "width": record(_WIDTH),
+        "learned": anything, "estimate": record(_ESTIMATE, _BALANCED), "width": record(_WIDTH),
         "classes": anything, "history": anything,  # of earlier versions
     },
 )  # fmt: skip

@@ -13,6 +13,7 @@ from ...neighbors.base import MetricPredictor
 from ...neighbors.ridge import GraphRidge, GraphRidgeClassifier
 from ...objectives import Numbers
 from ...objectives.classes import elected_output
+from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
 from ...transport import Embedded, kneighbors, pairwise_distances
 
@@ -80,7 +81,7 @@ def read_targets(model: Any, given: Graphs, embedded: Embedded, y: Any) -> Targe
         return Targets()
     kind = _kind(model, truth)
     if truth is not None and kind == "numbers":
-        truth = truth.astype(float)
+        truth = as_numbers(truth)
     found = Targets(kind)
     if head is not None:
         predicted, how, words, known = _by_head(head, given, embedded)
