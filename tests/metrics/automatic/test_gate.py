@@ -50,7 +50,6 @@ def test_noise_is_not_learned(seed):
     assert found.gain <= 3 * found.error
 
 
-@pytest.mark.parametrize("most", [0, 1])
 @pytest.mark.parametrize("numbers", [False, True])
 def test_noise_of_groups_is_not_learned(numbers):
     """Each of 16 groups has its place and, at random, its target: counted by graphs, luck looks like certainty."""
@@ -79,6 +78,7 @@ def test_the_error_of_a_gain_counts_groups(rng):
     assert twice == pytest.approx(error_of_mean(gains, group, draws=1), rel=0.02)
 
 
+@pytest.mark.parametrize("most", [0, 1])
 def test_scores_without_a_place_in_the_distance_do_not_count(rng, most):
     """Four classes, of which one coordinate tells two apart, and none nothing."""
     codes = np.arange(200) % 4
