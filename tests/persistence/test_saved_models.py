@@ -15,6 +15,7 @@ EXPECTED = {
     for path in sorted(MODELS.glob("*/expected.json"))
     for name, expected in json.loads(path.read_text()).items()
 }
+SOLVED_TO = 2e-3  # a support vector machine is fitted again on loading; libsvm stops at 1e-3
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -25,7 +26,8 @@ def test_a_saved_model_says_what_it_said(name):
         if what == "predictions" and isinstance(expected[0], str):
             assert found[what] == expected
         else:  # other processors round differently
-            np.testing.assert_allclose(found[what], expected, rtol=1e-4, atol=2e-5, err_msg=what)
+            atol = SOLVED_TO if what in ("decisions", "shares") and "svc" in name else 2e-5
+            np.testing.assert_allclose(found[what], expected, rtol=1e-4, atol=atol, err_msg=what)
 
 
 def test_every_class_that_can_be_saved_is_among_them():
