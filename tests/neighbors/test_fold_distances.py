@@ -66,7 +66,7 @@ def test_copies_alone_leave_folds_as_they_were():
 def test_copies_in_many_groups_are_told_once():
     x, groups = np.arange(40) % 3, np.arange(40) // 4
     metric, codes = FirstColumn().fit(points(*x)), np.arange(40) % 2
-    with pytest.warns(UserWarning, match="copies of graphs are in several groups"):
+    with pytest.warns(UserWarning, match="some graphs have copies in other groups"):
         np.testing.assert_array_equal(folds_of(metric, x, groups, own=False).groups, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a metric that was fitted with these groups has said it

@@ -272,10 +272,23 @@ def test_labels_and_groups_go_to_the_metric(rng):
     x, y, groups = rng.normal(size=20), np.arange(20) % 2, np.arange(20) // 2
     Memorizing.groups.clear()
     model = gml.GraphKMeans(2, Memorizing(), random_state=0).fit(graphs_at(*x), y, groups)
-    assert Memorizing.groups[-1] is groups
+    np.testing.assert_array_equal(Memorizing.groups[-1], groups)
     assert adjusted_rand_score(y, model.labels_) == 1  # it knows them
     with pytest.raises(ValueError, match="groups: FirstColumn does not use them"):
         gml.GraphKMeans(2, FirstColumn()).fit(graphs_at(*x), y, groups)
+
+
+def test_without_targets_a_graph_metric_looks_at_none(data):
+    """Also where graphs carry some; what is given is checked, though clusters do not use it."""
+    train, y = data[:2]
+    asked = gml.GraphKMeans(2, gml.GraphMetric(random_state=3), random_state=3).fit(as_pyg(train, y))
+    assert asked.metric_.task_ == "none"
+    np.testing.assert_array_equal(asked.labels_, gml.GraphKMeans(2, random_state=3).fit(train).labels_)
+    assert gml.GraphKMeans(2, gml.GraphMetric(random_state=3)).fit(train, y).metric_.task_ == "classes"
+    with pytest.raises(ValueError, match=f"1 targets for {len(train)} graphs"):
+        gml.GraphKMeans(2).fit(train, y[:1])
+    with pytest.raises(ValueError, match=f"{len(train)} graphs, but groups of shape"):
+        gml.GraphKMeans(2).fit(train, groups=[0])
 
 
 def test_with_memory_the_metric_is_fitted_once_for_several_numbers_of_clusters(rng, tmp_path):

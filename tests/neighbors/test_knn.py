@@ -167,10 +167,12 @@ def test_missing_numbers_do_not_count():
     y = np.array([[1.0, np.nan], [3.0, 10.0], [8.0, np.nan], [9.0, 20.0], [9.0, np.nan], [9.0, np.nan]])
     graphs = points(0.0, 2.0, 10.0, 100.0, 101.0, 102.0)
     model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=2, weights="uniform").fit(graphs, y)
-    np.testing.assert_allclose(model.predict(points(0.9)), [[2.0, 10.0]])
-    np.testing.assert_allclose(model.predict(points(101.6)), [[9.0, 15.0]])  # nobody knows: the mean of all
+    # Each number is that of the two nearest graphs that have it, however far they are.
+    np.testing.assert_allclose(model.predict(points(0.9, 101.6)), [[2.0, 15.0], [9.0, 15.0]])
     model.add(points(101.6), [[np.nan, 30.0]])
-    np.testing.assert_allclose(model.predict(points(101.7)), [[9.0, 30.0]])
+    np.testing.assert_allclose(model.predict(points(101.7)), [[9.0, 25.0]])
+    alone = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=5, weights="uniform").fit(graphs, y)
+    np.testing.assert_allclose(alone.predict(points(0.0)), [[6.0, 15.0]])  # fewer than five know the second
     for bad in ([[np.nan, np.nan]], [[1.0, np.inf]]):
         with pytest.raises(ValueError, match="targets of graph 0 are all NaN, or some infinite"):
             model.add(points(3.0), bad)
@@ -307,7 +309,7 @@ def test_no_probability_is_above_one(rng):
     model.fit(points(*x), x > 0)
     new = points(*rng.normal(size=200))
     reference = model._reference
-    votes = model._vote_shares(new, reference) @ (reference.y[:, None] == reference.classes)
+    votes = model._vote_shares(model.metric_.embed(new), reference) @ (reference.y[:, None] == reference.classes)
     assert votes.max() > 1
     assert model.predict_proba(new).max() == model.predict_with_shares(new)[1].max() == 1
     assert np.isfinite(cross_val_score(model, points(*x), x > 0, cv=3, scoring="neg_log_loss")).all()

@@ -103,9 +103,22 @@ def test_copies_are_held_out_with_groups_unless_that_joins_most_of_them():
     joined = held_together(groups, copies)
     assert len(np.unique(joined)) == 9
     assert joined[0] == joined[7]
-    with pytest.warns(UserWarning, match=r"copies of graphs are in several groups: .* 40 of 40 graphs .* groups alone"):
+    with pytest.warns(UserWarning, match=r"some graphs have copies in other groups: .* 40 of 40 graphs"):
         np.testing.assert_array_equal(held_together(groups, np.arange(40) % 4), groups)
-    assert len(np.unique(held_together(np.arange(40) // 30, np.zeros(40, dtype=int)))) == 1  # no better without copies
+    large = np.arange(40) // 30  # more than half of all in one group, without copies
+    with pytest.warns(UserWarning, match=r"one would hold 40 of 40"):
+        np.testing.assert_array_equal(held_together(large, np.zeros(40, dtype=int)), large)
+    copies = np.arange(40)
+    copies[35:] = copies[30]
+    np.testing.assert_array_equal(held_together(large, copies), large)  # copies within a group change nothing
+
+
+def test_folds_of_equal_groups_are_equal():
+    """Ten classes, a pair each: the fold that has the fewest graphs in all is next."""
+    pairs = np.repeat(np.arange(10), 2)
+    for seed in range(20):
+        folds = spread_folds(pairs, 5, np.random.default_rng(seed), pairs)
+        assert np.ptp(np.bincount(folds, minlength=5)) == 0
 
 
 def test_joined_groups_take_names_too():

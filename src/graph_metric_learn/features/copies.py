@@ -9,7 +9,6 @@ from ..graphs.collection import Graphs
 from .trees import wl_hashes
 
 _DEPTH = 3  # of the trees that are compared
-_DIGITS = 6  # decimals of attributes that are compared
 
 
 def copy_groups(graphs: Graphs) -> np.ndarray:
@@ -46,8 +45,8 @@ def graph_hashes(graphs: Graphs) -> np.ndarray:
 
 
 def _with_values(names: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Hashes [S] of names [S] and rows of values [S, q], rounded."""
-    rounded = np.round(values.astype(np.float64), _DIGITS) + 0.0  # no minus zero
+    """Hashes [S] of names [S] and rows of values [S, q], rounded to float32: the same in either precision."""
+    rounded = values.astype(np.float32).astype(np.float64) + 0.0  # no minus zero
     for column in np.ascontiguousarray(rounded.T):
         names = mix(names * ODD + mix(column.view(np.uint64)))
     return names

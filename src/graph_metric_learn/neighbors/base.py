@@ -127,10 +127,14 @@ class MetricPredictor(BaseEstimator):
             return
         copy = clone(chosen)
         if getattr(copy, "task", None) == "auto":
-            copy.set_params(task=self.task)
+            copy.set_params(task=self._task_of_metric(copy, y))
         if groups is not None and not has_fit_parameter(copy, "groups"):
             raise ValueError(f"groups: {type(copy).__name__} does not use them")
         self.metric_ = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
+
+    def _task_of_metric(self, metric: Any, y: Any) -> str:
+        """What a metric that has no task of its own is fitted for, with these targets."""
+        return self.task
 
     def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
         given = self.metric_.read(graphs)

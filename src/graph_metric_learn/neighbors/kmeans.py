@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_memory
 
-from .._core.validation import draw_seed
+from .._core.validation import as_listed, draw_seed
+from ..objectives.folds import check_groups
 from ..transport import Embedded, pairwise_distances
 from ..transport.means import Means
 from .base import _fitted, read_for
@@ -97,9 +98,15 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         self.memory = memory
 
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphKMeans:
-        """Learns the metric, then the clusters; y and groups go to the metric's `fit`, the clusters ignore them."""
+        """Learns the metric, then the clusters; y and groups go to the metric's `fit`, the clusters ignore them.
+
+        Without y a `GraphMetric` whose task is "auto" looks at no targets, also where graphs carry some.
+        """
         check_settings(self, CLUSTERS)
         given = read_for(self.metric, graphs)
+        y, groups = as_listed("targets", y), check_groups(as_listed("groups", groups), len(given))
+        if y is not None and len(y) != len(given):
+            raise ValueError(f"{len(y)} targets for {len(given)} graphs: give one per graph, or none")
         if self.n_clusters > len(given):
             raise ValueError(f"n_clusters={self.n_clusters}, but there are only {len(given)} graphs")
         self.seed_ = draw_seed(self.random_state)
@@ -123,6 +130,11 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
             self.metric_ = check_memory(self.memory).cache(_fitted)(metric, graphs, None, None)
         else:
             super()._fit_metric(graphs, y, groups)
+
+    def _task_of_metric(self, metric: Any, y: Any) -> str:
+        from ..metrics.automatic import GraphMetric
+
+        return "none" if y is None and isinstance(metric, GraphMetric) else self.task
 
     def _complete(self) -> None:
         """Means of the clusters `y_`, and the nearest mean of each graph."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.gaps import columns_by_gaps
 from .._core.validation import as_listed, one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric
@@ -188,16 +189,19 @@ class _Neighbors(MetricPredictor):
         embedded = self.metric_.embed(graphs)
         return reference.nearest(embedded, k, self.metric_.place(embedded))
 
-    def _vote_shares(self, graphs: Any, reference: ReferenceGraphs) -> sparse.csr_array:
+    def _queries(self, graphs: Any, reference: ReferenceGraphs) -> Embedded:
+        """Graphs embedded, where there are as many reference graphs as are to be asked."""
+        self._check_neighbors(len(reference))
+        return self.metric_.embed(graphs)
+
+    def _vote_shares(self, embedded: Embedded, reference: ReferenceGraphs) -> sparse.csr_array:
         """How much each reference graph counts for each graph [N, R]; rows add up to 1.
 
         Reference graphs at the same distance share their votes, so that their order does not matter. Where the k-th and
         the next are equally near, all reference graphs are looked at; else the k nearest are enough.
         """
         count = len(reference)
-        self._check_neighbors(count)
-        k = self._k
-        embedded = self.metric_.embed(graphs)
+        k = min(self._k, count)
         device = self.metric_.place(embedded)
         nearest, columns = reference.nearest(embedded, min(k + 1, count), device)
         floor = reference.rounding
@@ -312,7 +316,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         return reference.classes[elected(votes)], votes
 
     def _votes(self, graphs: Any, reference: ReferenceGraphs) -> np.ndarray:
-        shares = self._vote_shares(graphs, reference)
+        shares = self._vote_shares(self._queries(graphs, reference), reference)
         voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs
         some = sparse.csr_array((shares.data, columns, shares.indptr), shape=(shares.shape[0], len(voters)))
         votes = some @ (reference.y[voters, None] == reference.classes).astype(float)
@@ -386,12 +390,15 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
-        """Means over the neighbours [N] or [N, T]; of several numbers, over the neighbours that have one."""
+        """Means over the neighbours [N] or [N, T]; of several numbers, each over the nearest graphs that have it."""
         check_is_fitted(self, "embedded_")
         reference = self._reference
-        shares = self._vote_shares(graphs, reference)
+        embedded = self._queries(graphs, reference)
         known = np.isfinite(reference.y)
         if known.all():
-            return shares @ reference.y
-        total, weight = shares @ np.where(known, reference.y, 0.0), shares @ known.astype(float)
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nanmean(reference.y, axis=0))
+            return self._vote_shares(embedded, reference) @ reference.y
+        found = np.empty((len(embedded), known.shape[1]))
+        for rows, columns in columns_by_gaps(known):
+            part = ReferenceGraphs(reference.embedded[rows])
+            found[:, columns] = self._vote_shares(embedded, part) @ reference.y[np.ix_(rows, columns)]
+        return found

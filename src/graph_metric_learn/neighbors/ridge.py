@@ -41,7 +41,7 @@ class _Ridge(MetricPredictor):
         outputs = objective.outputs(target)
         if self._has_own:
             chosen: dict[str, Any] = {"own": True}
-            held = [(fold.held, fold.scores) for fold in views if fold.scores is not None]
+            held = [(fold.held, self._as_outputs(fold.scores)) for fold in views if fold.scores is not None]
         else:
             scale = typical_distance(views) ** 2
             tried = {
@@ -59,6 +59,10 @@ class _Ridge(MetricPredictor):
         chosen["held_out_score"] = float(scores.mean())
         chosen["held_out_error"] = float(scores.std() / np.sqrt(len(scores)))
         return chosen | self._calibrated(found, target[rows])
+
+    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+        """What the metric's own regression says [N, T], as outputs of this one."""
+        raise NotImplementedError
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
         """What else is learned from outputs of graphs held out."""
@@ -78,7 +82,7 @@ class _Ridge(MetricPredictor):
         """Predicted outputs [N, T]."""
         check_is_fitted(self, "embedded_")
         if self.weights_ is None:
-            return self.metric_.scores(graphs)  # type: ignore[attr-defined]  # of metrics that have learned them
+            return self._as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
         distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)
         return np.exp(-(distances**2) / self.chosen_["scale"]) @ self.weights_ + self.mean_
 
@@ -118,6 +122,12 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)
 
+    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+        """In units of the reference graphs: of very many, the metric has seen some only."""
+        objective, _ = self._objective()
+        numbers = self.metric_.objective_.decode(scores)  # type: ignore[attr-defined]
+        return objective.encoded(numbers)
+
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Numbers [N] or [N, T]."""
@@ -149,6 +159,13 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         objective = Classes()
         objective.classes_, codes = np.unique(self.y_, return_inverse=True)
         return objective, codes
+
+    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+        """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
+        classes = np.unique(self.y_)
+        found = np.zeros((len(scores), len(classes)))
+        found[:, np.searchsorted(classes, self.metric_.classes_)] = scores  # type: ignore[attr-defined]
+        return found
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
         return {"calibrator": calibrate(outputs, target, outputs.shape[1])}

@@ -230,7 +230,11 @@ def _of_ridge(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
     found = record(needed, _SCORES)(chosen, "chosen")
     if own:
         learned = getattr(loaded.metric_, "learned_", None)
-        if learned is None or learned.machine.weights.shape[1] != count:
+        seen = getattr(loaded.metric_, "classes_", None) if of_classes else None
+        fits = learned is not None and (
+            np.isin(seen, loaded.y_).all() if seen is not None else learned.machine.weights.shape[1] == count
+        )
+        if not fits or getattr(loaded.metric_, "task_", loaded.task) != loaded.task:
             raise FieldError("chosen.own", "is true, but the metric has no regression for these targets")
     if of_classes:
         found["calibrator"] = _calibrator(found["calibrator"], count, count)

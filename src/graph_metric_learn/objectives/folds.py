@@ -82,17 +82,18 @@ def groups_among(groups: np.ndarray | None, which: np.ndarray) -> np.ndarray | N
 def held_together(groups: np.ndarray | None, copies: np.ndarray) -> np.ndarray:
     """Which graphs are held out together [N]: those of one group, and copies of each other.
 
-    Copies in several groups join these. Where that makes one group of more than half of the graphs, groups alone count.
+    Copies in several groups join these. Where that makes a group of more than half of the graphs, which none was
+    before, groups alone count.
     """
     if groups is None:
         return copies
     joined = joined_groups(copies, groups)
     most, own = (int(np.bincount(part).max()) for part in (joined, groups))
-    if 2 * most <= len(groups) or 2 * own > len(groups):
+    if most <= max(own, len(groups) // 2):
         return joined
     warnings.warn(
-        f"copies of graphs are in several groups: held out together with them, {most} of {len(groups)} graphs would be "
-        "one group; folds go by the groups alone, and copies may be on both sides",
+        f"some graphs have copies in other groups: if these groups were joined, one would hold {most} of {len(groups)} "
+        "graphs. So groups are held out together, but copies in different groups are not",
         UserWarning,
         stacklevel=3,
     )

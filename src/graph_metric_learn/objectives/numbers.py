@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.fields import FieldError, flag, list_of, number, record
+from .._core.gaps import columns_by_gaps
 from ..graphs import Graphs
 from .base import Objective
 from .folds import spread_folds
@@ -53,7 +54,11 @@ class Numbers(Objective):
         objective.several_ = numbers.ndim == 2
         table = numbers.reshape(len(numbers), -1)
         objective.centre_, objective.scale_ = np.nanmean(table, axis=0), np.nanstd(table, axis=0)
-        return objective, (table - objective.centre_) / np.maximum(objective.scale_, 1e-300)
+        return objective, objective.encoded(numbers)
+
+    def encoded(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers [N] or [N, T], centred and scaled as those seen [N, T]."""
+        return (numbers.reshape(len(numbers), -1) - self.centre_) / np.maximum(self.scale_, 1e-300)
 
     def outputs(self, target: np.ndarray) -> np.ndarray:
         return target
@@ -82,12 +87,14 @@ class Numbers(Objective):
         *,
         weighted: bool = False,
     ) -> np.ndarray:
-        """Where no neighbour has a number, 0 is predicted: the mean."""
-        known = np.isfinite(neighbors)
-        values = np.concatenate([np.where(known, neighbors, 0.0), known], axis=1)
-        sums = neighbor_sums(distances, values, tuple(ks), weighted=weighted)
-        total, weight = np.split(sums, 2, axis=2)
-        means = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+        """Of each number, the k nearest that have it count. Where none has, 0 is predicted: the mean."""
+        means = np.zeros((len(distances), len(ks), neighbors.shape[1]))
+        for rows, columns in columns_by_gaps(np.isfinite(neighbors)):
+            near = distances if len(rows) == len(neighbors) else distances[:, rows]
+            values = np.concatenate([neighbors[np.ix_(rows, columns)], np.ones((len(rows), 1))], axis=1)
+            sums = neighbor_sums(near, values, tuple(ks), weighted=weighted)
+            total, weight = sums[:, :, :-1], sums[:, :, -1:]
+            means[:, :, columns] = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
         return np.stack([self.output_scores(means[:, place], target) for place in range(len(ks))], axis=1)
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:

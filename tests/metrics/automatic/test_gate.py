@@ -31,6 +31,11 @@ def always(squares):
     return lambda known: squares
 
 
+def fixed(kernel, penalty):
+    """A kernel and a penalty, whichever graphs are known."""
+    return lambda known: (kernel, penalty)
+
+
 def problem(rng, signal, count=COUNT):
     """Classes that two columns tell apart, and ten columns of noise for the unlearned distance."""
     codes = np.arange(count) % 2
@@ -44,7 +49,7 @@ def problem(rng, signal, count=COUNT):
 def test_noise_is_not_learned(seed):
     rng = np.random.default_rng(seed)
     squares, kernel, codes = problem(rng, signal=0.0)
-    found, _ = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    found, _ = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     assert found.weight == 0
     assert found.learned == found.unlearned
     assert found.gain <= 3 * found.error
@@ -60,7 +65,7 @@ def test_noise_of_groups_is_not_learned(numbers):
         squares = squares_of(rng.normal(size=(16, 2))[group] + 0.2 * rng.normal(size=(128, 2)))
         kernel = kernel_from_squares(squares, "gaussian")
         objective, target = Numbers.of(values) if numbers else (classes_of(codes), codes)
-        found, _ = decide(always(squares), kernel, 1.0, objective, target, group, rng)
+        found, _ = decide(always(squares), fixed(kernel, 1.0), objective, target, group, rng)
         assert found.gain <= CERTAIN * found.error
         assert found.weight == 0
 
@@ -85,8 +90,8 @@ def test_scores_without_a_place_in_the_distance_do_not_count(rng, most):
     corners = 6.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[codes]
     kernel = kernel_from_squares(squares_of(corners + rng.normal(size=(200, 2))), "gaussian")
     squares = always(squares_of(rng.normal(size=(200, 10))))
-    every, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(200), rng)
-    few, fewer = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(200), rng, most=most)
+    every, folds = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(200), rng)
+    few, fewer = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(200), rng, most=most)
     assert every.learned > 0.9
     assert few.learned < every.learned - 0.05
     assert (few.weight == 0) == (few.learned == few.unlearned) == (most == 0)
@@ -97,7 +102,7 @@ def test_scores_without_a_place_in_the_distance_do_not_count(rng, most):
 
 def test_what_tells_new_graphs_apart_is(rng):
     squares, kernel, codes = problem(rng, signal=3.0)
-    found, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    found, folds = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     assert found.weight > 0
     assert found.learned > 0.9 > 0.7 > found.unlearned
     assert found.machine > 0.9
@@ -112,7 +117,7 @@ def test_predictions_that_are_too_bold_tell_graphs_apart_too(rng):
     codes = np.where(rng.random(count) < 0.25, 1 - clusters, clusters)
     kernel = np.exp(-np.sqrt(squares_of(6.0 * clusters[:, None] + rng.normal(size=(count, 1)))))
     squares, _, _ = problem(rng, signal=0.0, count=count)
-    found, folds = decide(squares, kernel, 1e-6, classes_of(codes), codes, np.arange(count), rng)
+    found, folds = decide(squares, fixed(kernel, 1e-6), classes_of(codes), codes, np.arange(count), rng)
     errors = [((np.eye(2)[codes] - fold.scores)[fold.held] ** 2).sum(1) for fold in folds]
     assert np.concatenate(errors).mean() > 0.5  # that of the mean
     assert found.gain > 3 * found.error
@@ -124,7 +129,7 @@ def test_what_does_not_help_neighbours_is_off(rng):
     """The machine predicts well, and so do neighbours without it, always."""
     _, kernel, codes = problem(rng, signal=3.0)
     apart = squares_of(codes[:, None] + 0.01 * rng.normal(size=(COUNT, 1)))
-    found, _ = decide(always(apart), kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    found, _ = decide(always(apart), fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     assert found.weight == 0
     assert found.unlearned == 1
     assert found.gain > 3 * found.error
@@ -133,7 +138,7 @@ def test_what_does_not_help_neighbours_is_off(rng):
 def test_scores_are_those_of_a_machine_without_the_fold(rng):
     squares, kernel, codes = problem(rng, signal=1.0, count=30)
     outputs, folds = np.eye(2)[codes], np.arange(30) % 3
-    for number, fold in enumerate(held_out(kernel, outputs, 0.3, folds, squares)):
+    for number, fold in enumerate(held_out(fixed(kernel, 0.3), outputs, folds, squares)):
         np.testing.assert_array_equal(fold.held, np.flatnonzero(folds == number))
         np.testing.assert_array_equal(fold.known, np.flatnonzero(folds != number))
         mean = outputs[fold.known].mean(0)
@@ -145,11 +150,11 @@ def test_scores_are_those_of_a_machine_without_the_fold(rng):
 def test_targets_of_the_fold_do_not_change_its_scores(rng):
     squares, kernel, codes = problem(rng, signal=1.0)
     outputs, folds = np.eye(2)[codes], np.arange(COUNT) // 20
-    wanted = list(held_out(kernel, outputs, 0.3, folds, squares))
+    wanted = list(held_out(fixed(kernel, 0.3), outputs, folds, squares))
     for number, fold in enumerate(wanted):
         changed = outputs.copy()
         changed[fold.held] = rng.normal(size=(len(fold.held), 2))
-        again = list(held_out(kernel, changed, 0.3, folds, squares))
+        again = list(held_out(fixed(kernel, 0.3), changed, folds, squares))
         np.testing.assert_array_equal(again[number].scores, fold.scores)
         other = (number + 1) % N_FOLDS
         assert np.abs(again[other].scores - wanted[other].scores).max() > 1e-3
@@ -160,7 +165,7 @@ def test_what_is_decided_is_what_neighbours_predict(rng, monkeypatch):
     monkeypatch.setattr(gate, "_DRAWS", 1)
     squares, kernel, codes = problem(rng, signal=1.5)
     objective = classes_of(codes)
-    found, folds = decide(squares, kernel, 0.1, objective, codes, np.arange(COUNT), rng)
+    found, folds = decide(squares, fixed(kernel, 0.1), objective, codes, np.arange(COUNT), rng)
     hits = 0
     for fold in folds:
         unit = squares_of(fold.scores[fold.known]).mean()
@@ -177,7 +182,7 @@ def test_what_is_decided_is_what_neighbours_predict(rng, monkeypatch):
 def test_groups_stay_together(rng):
     squares, kernel, codes = problem(rng, signal=1.0)
     groups = rng.integers(12, size=COUNT)
-    _, folds = decide(squares, kernel, 0.1, classes_of(codes), codes, groups, rng)
+    _, folds = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, groups, rng)
     for fold in folds:
         assert not set(groups[fold.held]) & set(groups[fold.known])
 
@@ -189,8 +194,10 @@ def test_groups_that_are_known_by_heart_do_not_count(rng):
     places = rng.normal(size=(20, 4))[groups] + 0.01 * rng.normal(size=(COUNT, 4))
     kernel = kernel_from_squares(squares_of(places), "gaussian")
     squares = always(squares_of(places))
-    apart, _ = decide(squares, kernel, 0.01, classes_of(codes), codes, np.arange(COUNT), np.random.default_rng(0))
-    together, _ = decide(squares, kernel, 0.01, classes_of(codes), codes, groups, np.random.default_rng(0))
+    apart, _ = decide(
+        squares, fixed(kernel, 0.01), classes_of(codes), codes, np.arange(COUNT), np.random.default_rng(0)
+    )
+    together, _ = decide(squares, fixed(kernel, 0.01), classes_of(codes), codes, groups, np.random.default_rng(0))
     assert apart.unlearned > 0.95
     assert together.unlearned < 0.8
     assert together.weight == 0
@@ -202,7 +209,7 @@ def test_numbers_with_missing_entries(rng):
     target[::3, 1] = np.nan
     noise = squares_of(rng.normal(size=(COUNT, 10)))
     kernel = kernel_from_squares(squares_of(seen), "gaussian")
-    found, folds = decide(always(noise), kernel, 1e-3, Numbers(), target, np.arange(COUNT), rng)
+    found, folds = decide(always(noise), fixed(kernel, 1e-3), Numbers(), target, np.arange(COUNT), rng)
     assert found.weight > 0
     assert found.learned > 0.8 > 0.3 > found.unlearned
     assert all(np.isfinite(fold.scores).all() for fold in folds)
@@ -213,7 +220,7 @@ def test_a_target_that_only_the_fold_has(rng):
     squares, kernel, _ = problem(rng, signal=0.0, count=30)
     target = rng.normal(size=(30, 2))
     target[2:, 1] = np.nan
-    first, second = held_out(kernel, target, 0.3, np.arange(30) // 15, squares)
+    first, second = held_out(fixed(kernel, 0.3), target, np.arange(30) // 15, squares)
     assert (first.scores[:, 1] == 0).all()
     assert np.isfinite(second.scores).all()
 
@@ -221,13 +228,13 @@ def test_a_target_that_only_the_fold_has(rng):
 def test_one_group_cannot_be_held_out(rng):
     squares, kernel, codes = problem(rng, signal=1.0)
     with pytest.raises(ValueError, match="all graphs are of one group"):
-        decide(squares, kernel, 0.1, classes_of(codes), codes, np.zeros(COUNT), rng)
+        decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.zeros(COUNT), rng)
 
 
 def test_few_graphs(rng):
     codes = np.array([0, 1, 0, 1])
     squares = squares_of(rng.normal(size=(4, 2)))
-    found, _ = decide(always(squares), np.exp(-squares), 0.1, classes_of(codes), codes, np.arange(4), rng)
+    found, _ = decide(always(squares), fixed(np.exp(-squares), 0.1), classes_of(codes), codes, np.arange(4), rng)
     assert found.n_neighbors < 4
 
 
@@ -239,7 +246,7 @@ def test_the_unlearned_part_is_asked_for_with_the_known_graphs_alone(rng):
         asked.append(known)
         return squares(known)
 
-    _, folds = decide(spied, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    _, folds = decide(spied, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     assert len(asked) == N_FOLDS * gate._DRAWS
     for known, fold in zip(asked, folds, strict=False):
         np.testing.assert_array_equal(known, fold.known)
@@ -247,7 +254,7 @@ def test_the_unlearned_part_is_asked_for_with_the_known_graphs_alone(rng):
 
 def test_a_view_of_a_fold_has_the_distances_with_learned_scores(rng):
     squares, kernel, codes = problem(rng, signal=1.0)
-    _, (fold, *_) = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    _, (fold, *_) = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     rows = 1000 + np.arange(COUNT)
     view = fold.view(3.0, rows, COUNT)
     np.testing.assert_array_equal(view.known, rows[fold.known])
@@ -261,7 +268,7 @@ def test_a_view_of_a_fold_has_the_distances_with_learned_scores(rng):
 
 def test_a_view_of_some_graphs_only(rng):
     squares, kernel, codes = problem(rng, signal=1.0)
-    _, (fold, *_) = decide(squares, kernel, 0.1, classes_of(codes), codes, np.arange(COUNT), rng)
+    _, (fold, *_) = decide(squares, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
     whole, part = fold.view(1.0, np.arange(COUNT), COUNT), fold.view(1.0, np.arange(COUNT), 50)
     assert (len(part.known), len(part.held)) == (40, 10)
     known, held = np.searchsorted(whole.known, part.known), np.searchsorted(whole.held, part.held)
@@ -285,9 +292,11 @@ def test_many_neighbours_vote_where_classes_are_noisy(rng):
     x = rng.uniform(-1, 1, size=(count, 1))
     codes = ((x[:, 0] > 0) ^ (rng.random(count) < 0.3)).astype(int)
     kernel = kernel_from_squares(squares_of(x), "gaussian")
-    found, _ = decide(always(squares_of(x)), kernel, 1.0, classes_of(codes), codes, np.arange(count), rng)
+    found, _ = decide(always(squares_of(x)), fixed(kernel, 1.0), classes_of(codes), codes, np.arange(count), rng)
     assert found.n_neighbors in (25, 40)
-    clean, _ = decide(always(squares_of(x)), kernel, 1.0, classes_of(codes), (x[:, 0] > 0) * 1, np.arange(count), rng)
+    clean, _ = decide(
+        always(squares_of(x)), fixed(kernel, 1.0), classes_of(codes), (x[:, 0] > 0) * 1, np.arange(count), rng
+    )
     assert clean.n_neighbors < 25
 
 

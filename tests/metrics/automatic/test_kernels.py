@@ -13,6 +13,10 @@ from graph_metric_learn.metrics.automatic.ridge import left_out_errors
 from made_up_vectors import squares_of
 
 
+def kernels_of(squares, names):
+    return {(name, form): kernel_from_squares(squares[name], form) for name, form in names}
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("copies", [1, 3])
 def test_kernels_are_positive_semidefinite(rng, form, copies):
@@ -74,9 +78,9 @@ def test_the_best_kernels_on_their_own_come_first(candidates, monkeypatch):
 
 def test_two_halves_of_the_truth_are_put_together(candidates):
     squares, targets = candidates
-    choice = choose_kernels(squares, shortlist(squares, targets), targets)
+    choice = choose_kernels(kernels_of(squares, shortlist(squares, targets)), targets)
     assert {name for name, _ in choice.names} == {"left", "right"}
-    alone = choose_kernels(squares, [("left", "linear")], targets)
+    alone = choose_kernels(kernels_of(squares, [("left", "linear")]), targets)
     assert alone.names == [("left", "linear")]  # more of the same changes nothing
     assert choice.error < 0.1 * alone.error
     mean = np.mean([kernel_from_squares(squares[name], form) for name, form in choice.names], axis=0)
@@ -94,16 +98,16 @@ def test_a_kernel_that_predicts_too_little_may_order_graphs_best(rng):
     found = shortlist(squares, targets, any_scale=True)
     assert found[0][0] == "far"
     assert shortlist(squares, targets)[0][0] == "blurred"
-    choice = choose_kernels(squares, found, targets, any_scale=True)
+    choice = choose_kernels(kernels_of(squares, found), targets, any_scale=True)
     assert {name for name, _ in choice.names} == {"far"}
     assert choice.error < 0.01
-    assert "blurred" in {name for name, _ in choose_kernels(squares, found, targets).names}
+    assert "blurred" in {name for name, _ in choose_kernels(kernels_of(squares, found), targets).names}
 
 
 def test_the_number_of_kernels_is_bounded(candidates, monkeypatch):
     squares, targets = candidates
     monkeypatch.setattr(kernels, "_STEPS", 1)
-    assert len(choose_kernels(squares, shortlist(squares, targets), targets).names) == 1
+    assert len(choose_kernels(kernels_of(squares, shortlist(squares, targets)), targets).names) == 1
 
 
 def test_targets_with_missing_entries(candidates):
@@ -112,6 +116,6 @@ def test_targets_with_missing_entries(candidates):
     several = np.concatenate([targets, -targets], axis=1)
     several[:20, 0] = np.nan
     several[40:, 1] = np.nan
-    choice = choose_kernels(squares, shortlist(squares, several), several)
+    choice = choose_kernels(kernels_of(squares, shortlist(squares, several)), several)
     assert {name for name, _ in choice.names} <= {"left", "right"}
     assert 0 < choice.error < 0.5

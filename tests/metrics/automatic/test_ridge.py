@@ -99,21 +99,35 @@ def test_the_best_penalty_whatever_the_scale(problem, monkeypatch, exact):
     assert found == pytest.approx((PENALTIES[errors.argmin()], errors.min()))
 
 
-def test_missing_entries_are_the_mean_and_do_not_count(problem):
+@pytest.mark.parametrize("exact", [8, 0])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_graphs_without_a_target_do_not_predict_it(problem, monkeypatch, exact, grouped):
+    """With too many patterns of gaps, they have the mean."""
+    monkeypatch.setattr(ridge, "_GAPS", exact)
     kernel, targets = problem
     targets[::3, 1] = np.nan
-    filled = np.nan_to_num(targets)
+    groups = np.arange(40) // 2 if grouped else np.arange(40)
     wanted = 0.0
-    for column in range(2):
-        known = np.isfinite(targets[:, column])
+    for column in targets.T:
+        known = np.isfinite(column)
+        voters, filled = known | (exact == 0), np.nan_to_num(column)
         missed = []
         for i in np.flatnonzero(known):
-            others = np.flatnonzero(np.arange(40) != i)
-            weights = np.linalg.solve(kernel[np.ix_(others, others)] + 0.1 * np.eye(39), filled[others, column])
-            missed.append(filled[i, column] - kernel[i, others] @ weights)
+            others = np.flatnonzero((groups != groups[i]) & voters)
+            matrix = kernel[np.ix_(others, others)] + 0.1 * np.eye(len(others))
+            missed.append(filled[i] - kernel[i, others] @ np.linalg.solve(matrix, filled[others]))
         wanted += np.mean(np.square(missed))
-    assert left_out_errors(kernel, targets, np.array([0.1]))[0] == pytest.approx(wanted)
-    assert left_out_error(kernel, targets, 0.1) == pytest.approx(wanted)
+    assert left_out_errors(kernel, targets, np.array([0.1]), groups=groups)[0] == pytest.approx(wanted)
+    assert left_out_error(kernel, targets, 0.1, groups=groups) == pytest.approx(wanted)
+
+
+def test_a_kernel_that_rounding_made_indefinite(rng):
+    """Eigenvalues below −λ count as 0."""
+    axes, _ = np.linalg.qr(rng.normal(size=(6, 6)))
+    values = np.array([2.0, 1.0, 0.5, 0.2, 0.0, -1e-5])
+    targets = rng.normal(size=(6, 2))
+    wanted = axes @ np.diag(1 / (np.maximum(values, 0) + 1e-6)) @ axes.T @ targets
+    np.testing.assert_allclose(fit_ridge(axes @ np.diag(values) @ axes.T, targets, 1e-6), wanted, rtol=1e-6)
 
 
 def test_one_penalty_by_an_inverse_is_the_same(problem):

@@ -74,15 +74,15 @@ def estimate_score(
     for fold in np.unique(folds):
         known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         found[held] = objective.guess(target[known], target[held])
-        outputs = np.nan_to_num(objective.outputs(target[known]))
-        if (outputs == outputs[:1]).all():  # nothing to learn from: all others are copies, and held out together
-            continue
-        again = clone(metric).set_params(estimate=False, task=metric.task_, random_state=int(rng.integers(2**31)))
         own = groups_among(groups, known)
         kept = own if own is not None and len(np.unique(own)) > 1 else None
+        learnable = _learnable(graphs[known], metric.objective_.decode(target[known]), kept)
+        if learnable is None or len(np.unique(copies[known])) == 1:  # the guess stays
+            continue
+        again = clone(metric).set_params(estimate=False, task=metric.task_, random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what there is to say of the graphs was said of all of them
-            again.fit(*_learnable(graphs[known], metric.objective_.decode(target[known]), kept))
+            again.fit(*learnable)
         both = np.concatenate([np.asarray(again.embed(graphs[part]).values) for part in (held, known)])
         squares = squares_without_copies(both)[: len(held), len(held) :]
         k = min(again.choice_.n_neighbors, len(known))
@@ -101,10 +101,15 @@ def estimate_score(
 
 def _learnable(
     graphs: Graphs, y: np.ndarray, groups: np.ndarray | None
-) -> tuple[Graphs, np.ndarray, np.ndarray | None]:
-    """What a metric can be fitted to: of several numbers those that differ, and graphs that have one of them."""
+) -> tuple[Graphs, np.ndarray, np.ndarray | None] | None:
+    """What a metric can be fitted to: of several numbers those that differ, and graphs that have one of them.
+
+    None where all targets are the same.
+    """
     if y.ndim == 1:
-        return graphs, y, groups
+        return (graphs, y, groups) if len(np.unique(y)) > 1 else None
     differ = [len(np.unique(column[np.isfinite(column)])) > 1 for column in y.T]
     rows = np.flatnonzero(np.isfinite(y[:, differ]).any(1))
+    if not any(differ) or len(np.unique(y[rows][:, differ], axis=0)) == 1:
+        return None
     return graphs[rows], y[rows][:, differ], groups_among(groups, rows)

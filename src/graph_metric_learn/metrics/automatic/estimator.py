@@ -32,7 +32,7 @@ from .compaction import Projection
 from .estimate import Estimate, estimate_score
 from .explaining import explain_pairs
 from .forgetting import views_without
-from .gate import Fold
+from .gate import Fold, Squares
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
 from .options import check_options
@@ -235,17 +235,26 @@ class GraphMetric(BaseGraphMetric):
         del known
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
-        asked = None if self.n_components in (None, "auto") else most_coordinates(self.n_components) - self._reserved
+        whole_width = coordinates.whole.shape[1]
+        most = None if self.n_components in (None, "auto") else most_coordinates(self.n_components)
+        asked = None if most is None else most - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
             own, wanted = groups_among(together, rows), target[rows]
-            fewer = asked is not None and asked < coordinates.whole.shape[1]
-            tried, base = best if every and not fewer else {}, coordinates.first(asked)
-            squares = squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps, groups=own)
+
+            def squares(width: int | None) -> Squares:
+                """Without learned scores, in so many coordinates."""
+                tried = best if every and (width is None or width >= whole_width) else {}
+                base = coordinates.first(width)
+                return squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps, groups=own)
+
+            alone = None if asked == most or asked is None or asked >= whole_width else squares(most)
             joined, how = held_together(own, copy_groups(seen)), {"most": self._reserved, "own_groups": own}
-            self.learned_, self._folds = learn(plan, embedded, squares, objective, wanted, joined, rng, **how)
+            how["alone"] = alone
+            self.learned_, self._folds = learn(plan, embedded, squares(asked), objective, wanted, joined, rng, **how)
             self.learned_.graphs = graph_hashes(seen)
             self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
+            asked = most if weight == 0 else asked
             if self.n_components is not None:
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..base import FoldView
 from .ridge import fit_ridge, known_means
 
 Squares = Callable[[np.ndarray], np.ndarray]  # numbers of known graphs -> squared distances of all [N, N]
+Kernels = Callable[[np.ndarray], tuple[np.ndarray, float]]  # the same -> kernel among all [N, N], penalty
 
 N_FOLDS = 5
 _WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the squared distance of the scores; 1 for the unlearned part
@@ -38,8 +39,9 @@ class Gate:
         Score of the machine's own predictions.
     gain, error : float
         What the machine takes off the squared error of the mean, relative to it, and its standard error, for which
-        graphs that are held out together count as one; predictions that are too bold are first drawn towards the mean,
-        as distances between them do not depend on their scale.
+        graphs that are held out together count as one, and which is larger for few of these, see :func:`few_factor`.
+        Predictions that are too bold are first drawn towards the mean, as distances between them do not depend on their
+        scale.
     """
 
     weight: float
@@ -93,14 +95,9 @@ class Fold:
 
 
 def held_out(
-    kernel: np.ndarray,
-    outputs: np.ndarray,
-    penalty: float,
-    folds: np.ndarray,
-    squares: Squares,
-    most: int | None = None,
+    kernels: Kernels, outputs: np.ndarray, folds: np.ndarray, squares: Squares, most: int | None = None
 ) -> Iterator[Fold]:
-    """Machines fitted without one fold each, from the kernel among all [N, N]; `folds` [N] says which.
+    """Machines fitted without one fold each; `folds` [N] says which.
 
     Their scores have at most `most` coordinates.
     """
@@ -108,6 +105,7 @@ def held_out(
         known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(known) == 0 or len(held) == 0:
             continue
+        kernel, penalty = kernels(known)
         mean = known_means(outputs[known])
         weights = fit_ridge(kernel[np.ix_(known, known)], outputs[known] - mean, penalty)
         scores = kernel[:, known] @ weights + mean
@@ -118,14 +116,14 @@ def held_out(
 
 def decide(
     squares: Squares,
-    kernel: np.ndarray,
-    penalty: float,
+    kernels: Kernels,
     objective: Objective,
     target: np.ndarray,
     groups: np.ndarray,
     rng: np.random.Generator,
     *,
     most: int | None = None,
+    alone: Squares | None = None,
 ) -> tuple[Gate, list[Fold]]:
     """The weight of the learned scores, and k, by folds.
 
@@ -133,15 +131,16 @@ def decide(
     ----------
     squares : function
         Squared distances without learning [N, N], of mean 1, chosen by those graphs alone whose numbers it is given.
-    kernel : ndarray [N, N]
-        Of the machine.
-    penalty : float
+    kernels : function
+        The machine's kernel among all [N, N] and its penalty, chosen by those graphs alone whose numbers it is given.
     objective, target
         What is to be predicted.
     groups : ndarray [N]
         Graphs of one group are held out together: copies, or what the user said.
     most : int, optional
         Coordinates that the scores may have.
+    alone : function, optional
+        In place of `squares` where the scores do not count: they need no coordinates then.
 
     Returns
     -------
@@ -160,12 +159,13 @@ def decide(
     places = np.unique(groups, return_inverse=True)[1].reshape(-1)
     while draws == 0 or (draws * count < _GRAPHS and draws < _DRAWS):
         drawn = objective.folds(target, N_FOLDS, rng, groups)
-        folds = list(held_out(kernel, outputs, penalty, drawn, squares, most))
+        folds = list(held_out(kernels, outputs, drawn, squares, most))
         first = first or folds
         draws += 1
         for fold in folds:
             known, held, scores = fold.known, fold.held, fold.scores
-            table += _scores_by_setting(fold, objective, target, ks)
+            without = fold.squares if alone is None else alone(known)
+            table += _scores_by_setting(fold, without, objective, target, ks)
             own += float(objective.output_scores(scores[held], target[held]).sum())
             mean, there = known_means(outputs[known]), np.isfinite(outputs[held])
             of_mean.append(np.where(there, outputs[held] - mean, 0.0))
@@ -173,24 +173,31 @@ def decide(
             member_of.append(draws * count + places[held])
     if not of_mean:
         raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
-    gain = _gains(np.concatenate(of_mean), np.concatenate(of_machine))
-    table /= len(gain)
-    relative, error = float(gain.mean()), error_of_mean(gain, np.concatenate(member_of), draws)
-    if relative <= CERTAIN * error:
+    gain, influence = _gain(np.concatenate(of_mean), np.concatenate(of_machine))
+    error = error_of_mean(influence, np.concatenate(member_of), draws) * few_factor(int(places.max()) + 1)
+    table /= len(influence)
+    if gain <= CERTAIN * error:
         table[1:] = -np.inf
     place, k = best_setting(table)
     unlearned = float(table[0, best_setting(table[:1])[1]])
-    return Gate(_WEIGHTS[place], ks[k], unlearned, float(table[place, k]), own / len(gain), relative, error), first
+    if place == 0 and alone is not None:
+        first = [replace(fold, squares=alone(fold.known)) for fold in first]
+    return Gate(_WEIGHTS[place], ks[k], unlearned, float(table[place, k]), own / len(influence), gain, error), first
 
 
-def _scores_by_setting(fold: Fold, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
-    """Scores of k-NN on graphs held out, added up over these, by weight of the learned scores and k [weights, ks]."""
+def _scores_by_setting(
+    fold: Fold, without: np.ndarray, objective: Objective, target: np.ndarray, ks: list[int]
+) -> np.ndarray:
+    """Scores of k-NN on graphs held out, added up over these, by weight of the learned scores and k [weights, ks].
+
+    `without` are the squared distances [N, N] where the weight is 0.
+    """
     known, held = fold.known, fold.held
     gaps = score_squares(fold.placed[held], fold.placed[known])
-    near = fold.squares[np.ix_(held, known)]
+    near, alone = (squares[np.ix_(held, known)] for squares in (fold.squares, without))
 
     def scores_with(weight: float) -> np.ndarray:
-        distances = np.sqrt(near + np.float32(weight / fold.unit) * gaps)
+        distances = np.sqrt(near + np.float32(weight / fold.unit) * gaps if weight > 0 else alone)
         return objective.neighbor_scores(distances, target[known], target[held], ks, weighted=True).sum(0)
 
     return np.array(list(by_threads(scores_with, _WEIGHTS)))
@@ -226,14 +233,17 @@ def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     return cdist(scores, others, "sqeuclidean").astype(np.float32)
 
 
-def _gains(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """What predictions [H, T] take off the squares of what is to be predicted [H], relative to the mean of these.
+def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:
+    """What predictions [H, T] take off the squares of what is to be predicted, relative to these; and the influences.
 
-    They are multiplied by the factor between 0 and 1 that suits them best.
+    They are multiplied by the factor between 0 and 1 that suits them best. The gain is a ratio of sums over graphs; its
+    influences [H] are what it changes by, H times, where a graph counts more: their mean has the error of the gain.
     """
     factor = np.clip((truth * predicted).sum() / max(float((predicted**2).sum()), 1e-300), 0.0, 1.0)
-    squares = (truth**2).sum(1)
-    return (squares - ((truth - factor * predicted) ** 2).sum(1)) / max(float(squares.mean()), 1e-30)
+    squares, left = (truth**2).sum(1), ((truth - factor * predicted) ** 2).sum(1)
+    mean = max(float(squares.mean()), 1e-300)
+    gain = float((squares - left).mean()) / mean
+    return gain, (squares - left - gain * squares) / mean
 
 
 def error_of_mean(gains: np.ndarray, groups: np.ndarray, draws: int) -> float:
@@ -244,3 +254,16 @@ def error_of_mean(gains: np.ndarray, groups: np.ndarray, draws: int) -> float:
     sums = np.bincount(np.unique(groups, return_inverse=True)[1], gains - gains.mean())
     few = len(sums) / max(len(sums) - draws, 1)  # a mean of few groups is nearer to these than to others
     return float(np.sqrt(draws * few * (sums**2).sum()) / len(gains))
+
+
+def few_factor(groups: int) -> float:
+    """How much larger an error must be taken, that was found from few groups, to be as certain as one from many.
+
+    The quantile of Student's distribution over that of the normal one.
+
+    >>> [round(few_factor(groups), 2) for groups in (3, 10, 100, 1000)]
+    [6.4, 1.36, 1.03, 1.0]
+    """
+    from scipy.special import ndtr, stdtrit
+
+    return float(stdtrit(max(groups - 1, 1), ndtr(CERTAIN)) / CERTAIN)

@@ -81,20 +81,18 @@ def _errors(given: _Given, kernel: np.ndarray) -> np.ndarray:
 
 
 def choose_kernels(
-    squares: Mapping[str, np.ndarray],
-    names: list[tuple[str, str]],
+    kernels: Mapping[tuple[str, str], np.ndarray],
     targets: np.ndarray,
     *,
     any_scale: bool = False,
     groups: np.ndarray | None = None,
 ) -> KernelChoice:
-    """A mean of few kernels, built greedily with replacement, each step by the least leave-one-out squared error.
+    """A mean of few kernels [n, n], built greedily with replacement, by the least leave-one-out squared error.
 
     A step tries all with the penalty that was best so far, and looks for the best penalty of the winner. For
     `any_scale` and `groups` see :func:`left_out_errors`.
     """
     centred = targets - known_means(targets)
-    kernels = {key: kernel_from_squares(squares[key[0]], key[1]) for key in names}
     given = (centred, any_scale, groups)
     alone = dict(zip(kernels, in_parallel(_errors, kernels.values(), given, threads=True), strict=True))
     first = min(alone, key=lambda key: alone[key].min())
@@ -117,4 +115,4 @@ def choose_kernels(
             break
         chosen.append(key)
         total, best, penalty = together, float(errors.min()), float(PENALTIES[errors.argmin()])
-    return KernelChoice(chosen, penalty, best / float(known_means(centred**2).sum()))
+    return KernelChoice(chosen, penalty, best / max(float(known_means(centred**2).sum()), 1e-300))

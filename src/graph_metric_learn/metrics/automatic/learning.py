@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
 from ...objectives import Objective
 from ...objectives.folds import groups_among
-from .gate import Fold, Gate, Squares, decide, fewer_columns, score_directions, score_squares
-from .kernels import choose_kernels, shortlist
+from .gate import Fold, Gate, Kernels, Squares, decide, fewer_columns, score_directions, score_squares
+from .kernels import choose_kernels, kernel_from_squares, shortlist
 from .machine import Machine, Part, mean_kernel
 from .sample import Sample, squares_without_copies
 from .screening import Screened
@@ -25,16 +25,30 @@ _SCREENED_ON = 400  # graphs that all kernels are tried on
 _CHOSEN_ON = 1000  # graphs that sums of kernels are tried on
 _FEWEST = 10  # graphs that a choice can be made by
 _CHOSEN_ANEW = 1000  # graphs up to which the unlearned part is chosen anew without each fold
+_KERNELS_ANEW = 500  # the same for kernels and penalty, which take longer
 
 
 @dataclass
 class KernelPlan:
-    """Kernels that were chosen: terms and forms, a guess at the penalty, and the relative leave-one-out error."""
+    """Kernels that were chosen.
+
+    Attributes
+    ----------
+    terms, forms : list
+        Of each kernel.
+    penalty : float
+        A guess at λ.
+    error : float
+        Relative leave-one-out error.
+    tried : dict of ndarray [N, N]
+        All kernels that these were chosen from, by candidate and form, if they are of all graphs of the sample.
+    """
 
     terms: list[Term]
     forms: list[str]
     penalty: float
     error: float
+    tried: dict[tuple[str, str], np.ndarray] = field(default_factory=dict, repr=False)
 
 
 _GATE = {
@@ -121,10 +135,12 @@ def plan_kernels(
 
     names = list(dict.fromkeys(name for name, _ in best))
     squares_of = dict(zip(names, by_threads(squares, names), strict=True))
+    kernels = {(name, form): kernel_from_squares(squares_of[name], form) for name, form in best}
     how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": some.groups}
-    choice = choose_kernels(squares_of, best, objective.outputs(some.target), **how)
-    terms = [screened[name].term for name, _ in choice.names]
-    return KernelPlan(terms, [form for _, form in choice.names], choice.penalty, choice.error)
+    choice = choose_kernels(kernels, objective.outputs(some.target), **how)
+    terms, forms = [screened[name].term for name, _ in choice.names], [form for _, form in choice.names]
+    tried = kernels if len(some) == len(sample) <= _KERNELS_ANEW else {}
+    return KernelPlan(terms, forms, choice.penalty, choice.error, tried)
 
 
 def squares_by_known(
@@ -154,6 +170,31 @@ def squares_by_known(
     return anew
 
 
+def kernels_by_known(
+    kernel: np.ndarray,
+    penalty: float,
+    tried: Mapping[tuple[str, str], np.ndarray],
+    outputs: np.ndarray,
+    *,
+    any_scale: bool,
+    groups: np.ndarray | None = None,
+) -> Kernels:
+    """The kernel among all graphs [N, N] and the penalty, as a function of the graphs that may be looked at.
+
+    As in `squares_by_known`, the choice is made anew among the kernels that were tried [N, N], by the known graphs
+    alone; where none are given, it is the fixed kernel and penalty, whichever graphs are known.
+    """
+
+    def anew(known: np.ndarray) -> tuple[np.ndarray, float]:
+        if len(known) < _FEWEST:
+            return kernel, penalty
+        among = {key: one[np.ix_(known, known)] for key, one in tried.items()}
+        choice = choose_kernels(among, outputs[known], any_scale=any_scale, groups=groups_among(groups, known))
+        return np.mean([tried[key] for key in choice.names], axis=0), choice.penalty
+
+    return anew if tried else lambda known: (kernel, penalty)
+
+
 @one_thread_for_products()
 def learn(
     plan: KernelPlan,
@@ -166,6 +207,7 @@ def learn(
     *,
     most: int,
     own_groups: np.ndarray | None = None,
+    alone: Squares | None = None,
 ) -> tuple[Learned, list[Fold]]:
     """Fits the machine to training graphs and decides by folds how much its scores count.
 
@@ -174,7 +216,7 @@ def learn(
     plan : KernelPlan
     embedded : dict
         Vectors of the training graphs, by the key of the term.
-    squares, objective, target, groups
+    squares, objective, target, groups, alone
         See :func:`decide`.
     most : int
         Coordinates that the scores may have.
@@ -186,7 +228,9 @@ def learn(
     outputs = objective.outputs(target)
     how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": own_groups}
     machine = Machine.fit(parts, kernel, outputs, plan.penalty, **how)
-    gate, folds = decide(squares, kernel, machine.penalty, objective, target, groups, rng, most=most)
+    tried = plan.tried if all(len(one) == len(target) for one in plan.tried.values()) else {}
+    kernels = kernels_by_known(kernel, machine.penalty, tried, outputs, **how)
+    gate, folds = decide(squares, kernels, objective, target, groups, rng, most=most, alone=alone)
     scores = kernel @ machine.weights + machine.mean
     placed = fewer_columns(scores, scores, most)
     unit = max(float(score_squares(placed, placed).mean()), 1e-30)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from ..._core.gaps import columns_by_gaps
 from ..._core.parallel import by_threads
 
 PENALTIES = np.logspace(-6, 1, 15)  # λ, for kernels whose diagonal is 1 on average
 _EXACT = 1500  # graphs up to which all penalties are tried by one decomposition
+_GAPS = 8  # sets of targets, each with its own gaps, that are left out exactly; each takes a decomposition of its own
 
 
 def left_out_errors(
@@ -27,7 +31,8 @@ def left_out_errors(
     ----------
     kernel : ndarray [N, N]
     targets : ndarray [N, T]
-        Centred; missing entries (NaN) are taken as 0, the mean, and do not count in the error.
+        Centred. A target with missing entries (NaN) is predicted from the graphs that have one; beyond eight different
+        patterns of gaps, missing entries are taken as 0, the mean. They never count in the error.
     penalties : ndarray [P]
     any_scale : bool
         Whether to count what is missed when all predictions are multiplied by the factor that suits them best. Kernels
@@ -35,27 +40,46 @@ def left_out_errors(
     groups : ndarray [N], optional
         Graphs that are left out together.
     """
-    values, axes = np.linalg.eigh(kernel.astype(np.float64))
-    values = np.maximum(values, 0.0)
-    rotated = axes.T @ np.nan_to_num(targets)
-    squares, members = axes**2, _members(groups)
-    errors = []
-    for penalty in penalties:
-        factors = 1.0 / (values + penalty)
-        solved = axes @ (factors[:, None] * rotated)
-        missed = solved / (squares @ factors)[:, None]
-        for rows in members:
-            some = axes[rows]
-            missed[rows] = np.linalg.solve((some * factors) @ some.transpose(0, 2, 1), solved[rows])
-        errors.append(_error(missed, targets, any_scale=any_scale))
-    return np.array(errors)
+    missed = np.zeros((len(penalties), *targets.shape))
+    for rows, columns, wanted in _parts(targets):
+        values, axes = np.linalg.eigh(_among(kernel, rows).astype(np.float64))
+        values = np.maximum(values, 0.0)
+        rotated, squares = axes.T @ wanted, axes**2
+        members = _members(groups, rows)
+        for place, penalty in enumerate(penalties):
+            factors = 1.0 / (values + penalty)
+            solved = axes @ (factors[:, None] * rotated)
+            left_out = solved / (squares @ factors)[:, None]
+            for together in members:
+                some = axes[together]
+                left_out[together] = np.linalg.solve((some * factors) @ some.transpose(0, 2, 1), solved[together])
+            missed[place][np.ix_(rows, columns)] = left_out
+    return np.array([_error(one, targets, any_scale=any_scale) for one in missed])
 
 
-def _members(groups: np.ndarray | None) -> list[np.ndarray]:
-    """The graphs of all groups of more than one [G, n], an array for each number of graphs n."""
+def _parts(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Rows, columns, and the targets [n, t] there without gaps: as they are, or with 0 where there are too many."""
+    every, rest = np.arange(len(targets)), []
+    for place, (rows, columns) in enumerate(columns_by_gaps(np.isfinite(targets))):
+        if len(rows) == len(targets) or place < _GAPS:
+            yield rows, columns, targets[np.ix_(rows, columns)]
+        else:
+            rest.append(columns)
+    if rest:
+        columns = np.concatenate(rest)
+        yield every, columns, np.nan_to_num(targets[:, columns])
+
+
+def _among(kernel: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The kernel between these rows, ascending; itself where they are all."""
+    return kernel if len(rows) == len(kernel) else kernel[np.ix_(rows, rows)]
+
+
+def _members(groups: np.ndarray | None, rows: np.ndarray) -> list[np.ndarray]:
+    """Of these rows, the places of all groups of more than one [G, n], an array for each number of graphs n."""
     if groups is None:
         return []
-    _, group_of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    _, group_of, sizes = np.unique(groups[rows], return_inverse=True, return_counts=True)
     order, size_of = np.argsort(group_of, kind="stable"), sizes[np.sort(group_of)]
     return [order[size_of == size].reshape(-1, size) for size in np.unique(sizes) if size > 1]
 
@@ -70,18 +94,16 @@ def fit_ridge(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> np.nda
     """α = (K + λI)⁻¹ Y [N, T]; where entries of Y are missing, from the graphs that have one, and 0 for the others."""
     from scipy.linalg import cho_factor, cho_solve
 
-    known = np.isfinite(targets)
     weights = np.zeros(targets.shape)
-    patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
-    for i, pattern in enumerate(patterns.T):
-        columns = np.flatnonzero(pattern_of.reshape(-1) == i)
-        rows = np.flatnonzero(pattern)
-        if len(rows) == 0:  # SciPy before 1.14 does not solve systems without equations
-            continue
-        within = kernel if len(rows) == len(kernel) else kernel[np.ix_(rows, rows)]
-        matrix = within.astype(np.float64) + penalty * np.eye(len(rows))
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        weights[np.ix_(rows, columns)] = cho_solve(factor, targets[np.ix_(rows, columns)], check_finite=False)
+    for rows, columns in columns_by_gaps(np.isfinite(targets)):
+        within, wanted = _among(kernel, rows).astype(np.float64), targets[np.ix_(rows, columns)]
+        try:
+            factor = cho_factor(within + penalty * np.eye(len(rows)), lower=True, overwrite_a=True, check_finite=False)
+            solved = cho_solve(factor, wanted, check_finite=False)
+        except np.linalg.LinAlgError:  # rounding made eigenvalues smaller than −λ: they are 0
+            values, axes = np.linalg.eigh(within)
+            solved = axes @ ((axes.T @ wanted) / (np.maximum(values, 0.0) + penalty)[:, None])
+        weights[np.ix_(rows, columns)] = solved
     return weights
 
 
@@ -135,18 +157,21 @@ def left_out_error(
     """The same as `left_out_errors` for one penalty, by an inverse."""
     from scipy.linalg import blas, lapack
 
-    matrix = kernel.astype(np.float64).T  # in the order of LAPACK; a kernel is symmetric
-    np.einsum("ii->i", matrix)[:] += penalty
-    factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
-    inverse, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1)  # its lower half
-    if failed or failed_too:
-        return np.inf
-    solved = blas.dsymm(1.0, inverse, np.nan_to_num(targets), lower=1)
-    missed = solved / np.diag(inverse)[:, None]
-    for rows in _members(groups):
-        first, second = rows[:, :, None], rows[:, None, :]
-        within = inverse[np.maximum(first, second), np.minimum(first, second)]
-        missed[rows] = np.linalg.solve(within, solved[rows])
+    missed = np.zeros(targets.shape)
+    for rows, columns, wanted in _parts(targets):
+        matrix = np.array(_among(kernel, rows), dtype=np.float64).T  # in the order of LAPACK; a kernel is symmetric
+        np.einsum("ii->i", matrix)[:] += penalty
+        factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+        inverse, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1)  # its lower half
+        if failed or failed_too:
+            return np.inf
+        solved = blas.dsymm(1.0, inverse, wanted, lower=1)
+        left_out = solved / np.diag(inverse)[:, None]
+        for together in _members(groups, rows):
+            first, second = together[:, :, None], together[:, None, :]
+            within = inverse[np.maximum(first, second), np.minimum(first, second)]
+            left_out[together] = np.linalg.solve(within, solved[together])
+        missed[np.ix_(rows, columns)] = left_out
     return _error(missed, targets, any_scale=any_scale)
 
 
