@@ -12,8 +12,6 @@ from threadpoolctl import threadpool_limits
 
 from ..graphs import Graphs, as_graphs
 
-EXTRA = "graph-metric-learn[baselines]"
-
 
 class SolverFailure(RuntimeError):
     """A solver failed, warned, or did not return a finite number; the message names the pair of graphs."""
@@ -28,6 +26,8 @@ class System:
         Its name in tables and on the command line.
     needs : tuple of str
         Names of the modules it imports beyond the package's own dependencies.
+    comes_with : str
+        What to install for these.
     discrete : bool
         Whether it takes features for labels, which are equal or not; attributes would all be different labels.
     edges : bool
@@ -36,6 +36,7 @@ class System:
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
+    comes_with: ClassVar[str] = "graph-metric-learn[baselines]"
     discrete: ClassVar[bool] = False
     edges: bool = False
 
@@ -61,7 +62,7 @@ class System:
     def require(cls) -> None:
         """Raises an ImportError that says what to install if a needed package is missing."""
         if missing := cls.missing():
-            raise ImportError(f"{cls.name!r} needs {', '.join(missing)}: install {EXTRA}")
+            raise ImportError(f"{cls.name!r} needs {', '.join(missing)}: install {cls.comes_with}")
 
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any kind that `as_graphs` takes, with float32 features, and with edge data only if it is used."""

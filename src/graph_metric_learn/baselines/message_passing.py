@@ -43,6 +43,7 @@ class Chemprop(MoleculeSystem):
 
     name = "chemprop"
     needs = ("rdkit", "chemprop")
+    comes_with = "chemprop"
 
     def __init__(self, *, epochs: int = 50, batch_size: int = 64, task: str = "auto", seed: int = 0) -> None:
         self.epochs, self.batch_size, self.task, self.seed = epochs, batch_size, task, seed

@@ -33,6 +33,7 @@ class MoleculeSystem(System):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("rdkit",)
+    comes_with: ClassVar[str] = "graph-metric-learn[chem]"
     task: str
 
     def _targets(self, y: Any, count: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from .choices import choice_cells, tie_cells
 from .edges import edge_cells, edge_datasets, edge_rows, network_cells
 from .fair import fair_cells, fair_rows
 from .figure1 import measure_figure
-from .methods import has_own_classifier, method_names, missing_packages
+from .methods import baseline, has_own_classifier, method_names, missing_packages
 from .molecules import MOLECULE_RIVALS, molecule_cells, molecule_rows
 from .outlook import number_cells, number_rows, outlook_cells, outlook_rows
 from .page import write_page
@@ -163,11 +163,6 @@ def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> 
     return chosen + [task_for(name, features) for name in datasets if name not in known]
 
 
-def _own(method: str) -> list[str]:
-    """That of a method which classifies by itself."""
-    return ["own"] if has_own_classifier(method) else []
-
-
 def _default(method: str) -> list[str]:
     """The classifier of a method that a table does not have."""
     return ["head-knn" if method in GRAPHMETRIC_VARIANTS else "knn"]
@@ -197,7 +192,7 @@ def _installed(methods: Iterable[str]) -> list[str]:
     found = []
     for method in methods:
         if missing := missing_packages(method):
-            what = " ".join(missing) if "chemprop" in missing else "graph-metric-learn[baselines]"
+            what = baseline(method)[0].comes_with
             print(f"{method} is left out: it needs {', '.join(missing)}; install {what}", file=sys.stderr)
         else:
             found.append(method)

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from graph_metric_learn.metrics.automatic import gate
 from graph_metric_learn.metrics.automatic.gate import (
@@ -8,6 +10,7 @@ from graph_metric_learn.metrics.automatic.gate import (
     best_setting,
     decide,
     error_of_mean,
+    few_factor,
     held_out,
     score_squares,
 )
@@ -177,6 +180,93 @@ def test_what_is_decided_is_what_neighbours_predict(rng, monkeypatch):
             hits += votes.argmax() == codes[i]
     assert found.weight > 0
     assert found.learned == pytest.approx(hits / COUNT)
+
+
+def test_the_gain_of_a_perfect_machine_is_certain(rng):
+    """However uneven the numbers are: the error is that of the ratio, not of its numerator."""
+    values = np.exp(1.5 * rng.normal(size=COUNT))
+    objective, target = Numbers.of(values)
+    squares = squares_of(rng.normal(size=(COUNT, 5)))
+    kernel = np.outer(target, target) + 1.0
+    found, _ = decide(always(squares), fixed(kernel, 1e-9), objective, target, np.arange(COUNT), rng)
+    assert found.gain == pytest.approx(1.0)
+    assert found.gain > CERTAIN * found.error
+    assert found.weight > 0
+
+
+def test_the_error_of_the_gain_is_its_scatter(rng):
+    """Over samples that are drawn anew, of numbers with heavy tails and predictions that explain half of them."""
+    truth = rng.standard_t(5, size=(2000, 300, 1))
+    predicted = truth / 2 + rng.normal(size=truth.shape) / 2
+    found = [gate._gain(*one) for one in zip(truth, predicted, strict=True)]
+    errors = [error_of_mean(influence, np.arange(300), draws=1) for _, influence in found]
+    assert np.median(errors) == pytest.approx(np.std([gain for gain, _ in found]), rel=0.1)
+    assert abs(found[0][1].mean()) < 1e-12
+
+
+def test_what_is_predicted_of_missing_numbers_does_not_count(rng):
+    squares = always(squares_of(rng.normal(size=(COUNT, 5))))
+    target = rng.normal(size=(COUNT, 2))
+    target[::2, 1] = np.nan
+    folds, found = np.arange(COUNT) % 5, []
+    objective = Numbers()
+    objective.folds = lambda *given: folds
+    for scale in (0.0, 7.0):  # the second output is known to half of the graphs, the others have another scale
+
+        def held(kernels, outputs, drawn, squares, most, scale=scale):
+            for fold in held_out(kernels, outputs, drawn, squares, most):
+                fold.scores[::2, 1] *= scale
+                yield fold
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gate, "held_out", held)
+            found.append(decide(squares, fixed(np.eye(COUNT), 1.0), objective, target, np.arange(COUNT), rng)[0])
+    assert (found[0].gain, found[0].error) == (found[1].gain, found[1].error)
+
+
+def test_few_groups_must_be_more_certain():
+    """Three standard errors from two groups are one chance in ten, from many, in a thousand."""
+    assert few_factor(10**6) == pytest.approx(1.0, abs=1e-4)
+    assert few_factor(5) == pytest.approx(student.ppf(norm.cdf(CERTAIN), 4) / CERTAIN)
+    assert few_factor(2) > 50
+
+
+@pytest.mark.parametrize("count", [3, 4, 10])
+def test_noise_of_few_groups_is_not_learned(count):
+    certain = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        squares = squares_of(rng.normal(size=(60, 3)))
+        kernel, group = kernel_from_squares(squares, "gaussian"), np.arange(60) % count
+        objective, target = Numbers.of(rng.normal(size=60))
+        found, _ = decide(always(squares), fixed(kernel, 1.0), objective, target, group, rng)
+        certain += found.gain > CERTAIN * found.error
+    assert certain <= 1
+
+
+def test_weights_count_as_in_the_distance(rng):
+    """Scores by setting are those of the views of the fold."""
+    values = 50.0 * rng.normal(size=60)
+    objective, target = Numbers.of(values)
+    squares = always(squares_of(rng.normal(size=(60, 3))))
+    kernel = kernel_from_squares(squares_of(values[:, None]), "gaussian")
+    for fold in held_out(fixed(kernel, 0.1), target, np.arange(60) % 5, squares):
+        found = gate._scores_by_setting(fold, fold.squares, objective, target, [1, 3])
+        for weight, scores in zip(gate._WEIGHTS, found, strict=True):
+            across = fold.view(weight, np.arange(60), 60).across
+            wanted = objective.neighbor_scores(across, target[fold.known], target[fold.held], [1, 3], weighted=True)
+            np.testing.assert_allclose(scores, wanted.sum(0), rtol=1e-4)
+
+
+def test_without_scores_all_coordinates_count(rng):
+    """Scores take the place of coordinates; where they do not help, these are there again."""
+    codes = np.arange(COUNT) % 2
+    noise, apart = always(squares_of(rng.normal(size=(COUNT, 3)))), always(squares_of(codes[:, None] + 0.0))
+    kernels = fixed(np.eye(COUNT), 1.0)
+    found, folds = decide(noise, kernels, classes_of(codes), codes, np.arange(COUNT), rng, alone=apart)
+    assert found.weight == 0
+    assert found.learned == found.unlearned == 1
+    np.testing.assert_array_equal(folds[0].squares, apart(None))
 
 
 def test_groups_stay_together(rng):

@@ -8,6 +8,7 @@ from graph_metric_learn.metrics.automatic import kernels, learning, ridge
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
     Learned,
+    kernels_by_known,
     learn,
     plan_kernels,
     squares_by_known,
@@ -155,6 +156,93 @@ def test_the_unlearned_part_is_chosen_by_the_known_graphs_alone(rng, monkeypatch
         monkeypatch.setattr(learning, "_CHOSEN_ANEW", COUNT - 1 if candidates else COUNT)
         fixed = squares_by_known(base, candidates, with_classes(2), codes, n_steps=1)
         np.testing.assert_allclose(fixed(np.flatnonzero(first)), squares_of(base), rtol=1e-3, atol=1e-5)
+
+
+def mates(rng):
+    """Pairs of graphs with one target each; a candidate knows who belongs together, another what the target is."""
+    codes, groups = np.repeat(rng.integers(2, size=40), 2), np.arange(80) // 2
+    squares = {
+        "mates": (groups[:, None] != groups).astype(np.float32),
+        "good": squares_of(codes[:, None] + 0.8 * rng.normal(size=(80, 1))).astype(np.float32),
+    }
+    return codes, groups, {name: one / one.mean() for name, one in squares.items()}
+
+
+def test_mates_do_not_choose_for_each_other_without_a_fold_either(rng):
+    codes, groups, squares = mates(rng)
+    base, known = np.zeros((80, 1), dtype=np.float32), np.arange(60)
+    alone = squares_by_known(base, squares, with_classes(2), codes, n_steps=1)
+    grouped = squares_by_known(base, squares, with_classes(2), codes, n_steps=1, groups=groups)
+    np.testing.assert_array_equal(alone(known), squares["mates"])
+    np.testing.assert_array_equal(grouped(known), squares["good"])
+    tried = {(name, "gaussian"): kernels.kernel_from_squares(one, "gaussian") for name, one in squares.items()}
+    fixed, outputs = np.eye(80), np.eye(2)[codes]
+    alone = kernels_by_known(fixed, 1.0, tried, outputs, any_scale=False)
+    grouped = kernels_by_known(fixed, 1.0, tried, outputs, any_scale=False, groups=groups)
+    np.testing.assert_allclose(alone(known)[0], tried["mates", "gaussian"], rtol=1e-6)
+    np.testing.assert_allclose(grouped(known)[0], tried["good", "gaussian"], rtol=1e-6)
+
+
+def test_groups_reach_all_that_is_chosen(three, rng, monkeypatch):
+    codes, columns = three
+    groups, asked = np.arange(COUNT) // 2, {}
+    sample = points_sample(columns, codes)
+    sample.groups = groups
+    screened = {name: Screened(points_term(values, name), sample.squares(points_term(values, name)))
+                for name, values in columns.items()}  # fmt: skip
+    for home, name in ((learning, "shortlist"), (learning, "choose_kernels"), (learning.Machine, "fit")):
+        original = getattr(home, name)
+
+        def spied(*given, original=original, name=name, **options):
+            asked[name] = options["groups"]
+            return original(*given, **options)
+
+        monkeypatch.setattr(home, name, spied)
+    plan = plan_kernels(screened, with_classes(3), sample, sample, rng)
+    embedded = {term.key: sample.embedded(term) for term in plan.terms}
+    squares = squares_of(columns["attributes@0"]).astype(np.float32)
+    how = {"most": 2, "own_groups": groups}
+    learn(plan, embedded, lambda known: squares, with_classes(3), codes, groups, rng, **how)
+    assert set(asked) == {"shortlist", "choose_kernels", "fit"}
+    assert all(one is not None for one in asked.values())
+
+
+def test_kernels_and_penalty_are_chosen_by_the_known_graphs_alone(rng, monkeypatch):
+    """One kernel tells the targets of the first half, another those of the second."""
+    target, first = rng.normal(size=(COUNT, 1)), np.arange(COUNT)[:, None] < COUNT // 2
+    tried = {
+        (name, "gaussian"): kernels.kernel_from_squares(
+            squares_of(np.where(part, target, 5 * rng.normal(size=(COUNT, 1)))), "gaussian"
+        )
+        for name, part in (("first", first), ("second", ~first))
+    }
+    found = kernels_by_known(np.eye(COUNT), 3.0, tried, target, any_scale=False)
+    for name, part in (("first", first), ("second", ~first)):
+        known = np.flatnonzero(part)
+        kernel, penalty = found(known)
+        np.testing.assert_allclose(kernel, tried[name, "gaussian"])
+        changed = np.where(part, target, rng.normal(size=(COUNT, 1)))
+        again = kernels_by_known(np.eye(COUNT), 3.0, tried, changed, any_scale=False)(known)
+        np.testing.assert_array_equal(again[0], kernel)
+        assert again[1] == penalty
+    kernel, penalty = found(np.arange(5))  # too few to choose by
+    np.testing.assert_array_equal(kernel, np.eye(COUNT))
+    assert penalty == 3.0
+    assert kernels_by_known(np.eye(COUNT), 3.0, {}, target, any_scale=False)(np.arange(60))[1] == 3.0
+
+
+@pytest.mark.parametrize("limit", [COUNT, COUNT - 1])
+def test_tried_kernels_are_kept_of_few_graphs(three, rng, monkeypatch, limit):
+    monkeypatch.setattr(learning, "_KERNELS_ANEW", limit)
+    codes, columns = three
+    sample = points_sample(columns, codes)
+    screened = {}
+    for name, values in columns.items():
+        term = points_term(values, name)
+        screened[name] = Screened(term, sample.squares(term))
+    plan = plan_kernels(screened, with_classes(3), sample, sample, rng)
+    assert len(plan.tried) == (4 if limit == COUNT else 0)
+    assert all(one.shape == (COUNT, COUNT) for one in plan.tried.values())
 
 
 def test_it_comes_back_from_its_state(three, rng):

@@ -15,6 +15,7 @@ from ...objectives import Numbers
 from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
+from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
 from ...transport import Embedded, kneighbors, pairwise_distances
 
 _N_NEIGHBORS = 5  # that vote where the model does not say how many
@@ -133,7 +134,8 @@ def _by_head(
     some = np.arange(min(200, len(head.embedded_)))
     typical = float(np.mean(pairwise_distances(head.embedded_[some], device=device, progress=False)))
     known = nearest[:, 0] <= max(_SAME * typical, metric.rounding)
-    k = int(getattr(getattr(head, "head_", head), "n_neighbors_", _N_NEIGHBORS))
+    chosen = getattr(head, "head_", head)
+    k = int(getattr(chosen, "n_neighbors_", _N_NEIGHBORS))
     predicted = np.empty(len(given), dtype=object if head.y_.dtype.kind in "US" else head.y_.dtype)
     target = head.y_ if head.y_.ndim == 1 else head.y_[:, 0]
     how = np.full(len(given), -1)
@@ -157,8 +159,13 @@ def _by_head(
         rows = left[start : start + _ROWS]
         distances = pairwise_distances(embedded[rows], head.embedded_, device=device, progress=False)
         distances[distances <= max(_SAME * typical, metric.rounding)] = np.inf
-        predicted[rows], how[rows] = vote(distances, target, k, head.task), 2
+        predicted[rows], how[rows] = vote(distances, target, k, head.task, weighted=_weighs(chosen)), 2
     return predicted, how, words, known
+
+
+def _weighs(head: Any) -> bool:
+    """Whether nearer neighbours count more."""
+    return getattr(head, "weights", "distance") == "distance"
 
 
 def _by_folds(head: MetricPredictor, folds: list[Any], target: np.ndarray, k: int) -> tuple[dict[int, Any], str]:
@@ -173,7 +180,7 @@ def _by_folds(head: MetricPredictor, folds: list[Any], target: np.ndarray, k: in
             values = values if values.ndim == 1 else values[:, 0]
         else:
             by_scores = False
-            values = vote(fold.across, target[fold.known], k, head.task)
+            values = vote(fold.across, target[fold.known], k, head.task, weighted=_weighs(getattr(head, "head_", head)))
         found |= dict(zip(fold.held.tolist(), values.tolist(), strict=True))
     by = "the regression" if by_scores else f"the vote of its {k} nearest neighbours"
     return found, f"held out: by {by} of a metric that was learned without this graph (five folds)"
@@ -193,34 +200,30 @@ def _left_out_of_all(
     if k < 1:
         return predicted, how, words
     voters = truth[known].astype(float) if kind == "numbers" else truth[known]
-    device = metric.place(embedded)
-    unknown = np.setdiff1d(np.arange(len(truth)), known)
-    for rows, others in ((known, None), (unknown, embedded[known])):
-        if len(rows):
-            found = kneighbors(embedded[rows], others, n_neighbors=k, device=device, progress=False)
-            for row, distances, near in zip(rows, *found, strict=True):
-                predicted[row], how[row] = vote(distances[None], voters[near], k, kind)[0], 0
+    device, place = metric.place(embedded), np.full(len(truth), -1)
+    place[known] = np.arange(len(known))
+    for start in range(0, len(truth), _ROWS):
+        rows = np.arange(start, min(start + _ROWS, len(truth)))
+        distances = pairwise_distances(embedded[rows], embedded[known], device=device, progress=False)
+        own = np.flatnonzero(place[rows] >= 0)
+        distances[own, place[rows[own]]] = np.inf
+        predicted[rows], how[rows] = vote(distances, voters, k, kind), 0
     return predicted, how, words
 
 
-def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str) -> np.ndarray:
-    """The class with the most votes of the k nearest [H], or their mean, each counting by one over its distance.
+def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weighted: bool = True) -> np.ndarray:
+    """The class with the most votes of the k nearest [H], or the mean of those that have a number; as k-NN does it.
 
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array(["ring", "star", "star"]), 2, "classes")
     array(['ring'], dtype='<U4')
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array([3.0, 0.0, 7.0]), 2, "numbers")
     array([2.])
     """
-    k = min(k, distances.shape[1])
-    near = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    here = np.take_along_axis(distances, near, axis=1)
-    touching = here == 0
-    worth = np.where(touching.any(1, keepdims=True), touching, 1.0 / np.where(here > 0, here, 1.0))
     if task == "numbers":
-        values = target[near].astype(float)
-        worth = np.where(np.isfinite(values), worth, 0.0)
-        return np.nansum(worth * np.nan_to_num(values), axis=1) / np.maximum(worth.sum(1), 1e-300)
+        known = np.isfinite(target)
+        values = np.stack([target[known], np.ones(known.sum())], axis=1)
+        sums = neighbor_sums(distances[:, known], values, (k,), weighted=weighted)[:, 0]
+        return np.where(sums[:, 1] > 0, sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0), target[known].mean())
     classes, codes = np.unique(target, return_inverse=True)
-    votes = np.zeros((len(near), len(classes)))
-    np.add.at(votes, (np.arange(len(near))[:, None], codes[near]), worth)
-    return classes[votes.argmax(1)]
+    votes = (weighted_votes if weighted else class_votes)(distances, codes, len(classes), (k,))
+    return classes[elected(votes[:, 0])]
