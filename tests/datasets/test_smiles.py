@@ -167,6 +167,7 @@ def test_several_targets_must_be_numbers(file, value):
         (TABLE, {"target": ["logS", "y"]}, "no column 'y', its columns are id, smiles"),
         (TABLE, {"smiles": "SMILES"}, "table.csv has no column 'SMILES', its columns are id, smiles, class, logS"),
         (TABLE, {"target": "y"}, "no column 'y', its columns are id, smiles"),
+        (TABLE.replace(",", ";"), {}, "columns separated by ';': separate them by commas"),
         (TABLE, {"name": "n"}, "no column 'n', its columns are id, smiles"),
         ("smiles,smiles\nC,C\n", {}, "several columns 'smiles'"),
         ("smiles,y\nC\n", {}, r"table.csv, line 2 \('C'\) has 1 values for 2 columns"),

@@ -113,6 +113,13 @@ def test_options_of_other_sources_are_refused(graphml, molecules):
         load_source(str(molecules), labels=graphml / "y.csv")
 
 
+def test_a_file_of_another_kind_is_no_dataset_to_download(tmp_path):
+    path = tmp_path / "molecules.smi"
+    path.write_text("CCO\n")
+    with pytest.raises(ValueError, match=r"molecules.smi is a file, and no .csv"):
+        load_source(str(path))
+
+
 def test_molecules_without_pytorch_geometric_are_read_as_those_with_it(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("id,smiles,class\nm1,CCO,a\nm2,c1ccccc1[N+](=O)[O-],b\nm3,[Na+].[Cl-],b\n")

@@ -149,6 +149,12 @@ def test_names_that_no_graph_has():
     graph = nx.path_graph(2)
     with pytest.raises(ValueError, match="no graph has a node attribute 'wieght'"):
         as_graphs([graph], attribute="wieght")
+    with pytest.raises(ValueError, match="label must be one name, got \\['a', 'b'\\]: put several"):
+        as_graphs([nx.path_graph(2)], label=["a", "b"])
+    named = nx.path_graph(2)
+    nx.set_node_attributes(named, "C", "element")
+    with pytest.raises(ValueError, match="no graph has a node attribute 'elment'; there is node attribute 'element'"):
+        as_graphs([named], label="elment")
     with pytest.raises(ValueError, match="no graph has a node attribute 'lable'"):
         as_graphs([graph], label="lable")
 

@@ -68,5 +68,5 @@ def test_a_hint_is_given_where_edge_data_is_not_used(carrying):
         warn_unused(carrying, set(), hint="take=them")
     path = nx.path_graph(3)
     nx.set_node_attributes(path, "C", "element")
-    with pytest.warns(UserWarning, match="does not use$"):
+    with pytest.warns(UserWarning, match=r"does not use; name node attributes by label= \(kinds\) or attribute="):
         warn_unused(as_graphs([path]), EVERYTHING, hint="take=them")

@@ -41,7 +41,7 @@ def test_classes_are_found_in_the_graphs():
     [
         (None, "no class labels"),
         ([0, 1], "3 graphs, but 2 targets"),
-        ([[0, 1], [1, 0], [1, 1]], r"3 graphs, but class labels of shape \(3, 2\)"),
+        ([[0, 1], [1, 0], [1, 1]], r"3 graphs, but class labels of shape \(3, 2\); learn several"),
         ([0.5, 1.2, 3.3], 'must be discrete.*task="numbers"'),
         ([0.0, 1.0, np.nan], "the class of graph 2 is missing: its label is nan"),
         ([0.0, np.inf, 1.0], "the class of graph 1 is missing: its label is inf"),

@@ -211,6 +211,9 @@ class Table(NamedTuple):
     def column(self, name: str) -> list[str]:
         """The values of a column, without white space around them."""
         if self.header.count(name) != 1:
+            other = next((mark for mark in ";\t|" if len(self.header) == 1 and mark in self.header[0]), None)
+            if other is not None:
+                raise ValueError(f"{self.path.name} has columns separated by {other!r}: separate them by commas")
             what = "no column" if name not in self.header else "several columns"
             raise ValueError(f"{self.path.name} has {what} {name!r}, its columns are {', '.join(self.header)}")
         place = self.header.index(name)

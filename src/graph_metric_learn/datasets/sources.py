@@ -58,6 +58,10 @@ def load_source(
         return load_folder(folder, labels, on_error=columns.on_error or "raise")
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
+    if folder.is_file():
+        raise ValueError(
+            f"{source} is a file, and no .csv or .csv.gz: give a CSV of molecules, or a folder of graph files"
+        )
     if ("/" in source or "\\" in source) and not folder.is_dir():
         raise ValueError(f"there is no folder {source}")
     if folder.is_dir():

@@ -211,7 +211,8 @@ _GIVEN, _NOTHING = "what the brackets say", "nothing: edges only"
 SYSTEMS = [
     ("SGML", "the paper's model: a learned linear map of averaged node features, then transport along the axes (RPW2), "
      "along 50 random directions (PW2), or of the projections on these (SW2); trained with NCCML, or NCA", _GIVEN),
-    ("GraphMetric", "a sum of vector distances, chosen on the training graphs", "all there is"),
+    ("GraphMetric", "a sum of vector distances, chosen on the training graphs, and the scores of a kernel ridge "
+     "regression as further coordinates", "all there is"),
     ("NetLSD", "trace of the heat kernel at 250 times (Tsitsulin et al. 2018)", _NOTHING),
     ("FGSD", "histogram of spectral distances between nodes (Verma, Zhang 2017)", _NOTHING),
     ("NetSimile", "statistics of the nodes' surroundings (Berlingerio et al. 2013)", _NOTHING),

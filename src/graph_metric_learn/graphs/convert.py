@@ -89,6 +89,7 @@ def as_graphs(
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")
+    names.check()
     listed = list(iterate(graphs))
     if listed and all(isinstance(one, Graphs) for one in listed):
         return as_graphs(Graphs.concatenate(listed), edges=edges)
@@ -103,7 +104,9 @@ def as_graphs(
     combined = combine(_listed(raw, sizes), int(sizes.sum()), directed if names.edges else False)
     for found, name, default in ((x, attribute, "x"), (labels, label, None)):
         if found is None and name != default:
-            raise ValueError(f"no graph has a node attribute {name!r}")
+            others = dict.fromkeys(what for one in raw for what in one.unused if what.startswith("node"))
+            there = f"; there is {', '.join(others)}" if others else ""
+            raise ValueError(f"no graph has a node attribute {name!r}{there}")
     if names.edges and any(one.edges.size for one in raw):
         edge_weight = None if edge_weight == "weight" else edge_weight
         named = (("edge_labels", edge_label), ("edge_x", edge_attribute), ("edge_weights", edge_weight))
@@ -260,7 +263,9 @@ def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
     if x is None:
         return None
     if x.dtype.kind not in "fiub":
-        raise ValueError(f"node features have dtype {x.dtype}, expected numbers: give discrete labels as node labels")
+        raise ValueError(
+            f"node features have dtype {x.dtype}, expected numbers: name discrete labels by label=, not attribute="
+        )
     if x.shape[1] == 0:
         raise ValueError("node features have width 0: leave them out to use degrees")
     return _numbers(x, sizes, "node feature")

@@ -136,7 +136,8 @@ def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
         raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
     given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
     if given.shape != (len(graphs),):
-        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {given.shape}")
+        several = "; learn several classes one at a time" if given.ndim == 2 and len(given) == len(graphs) else ""
+        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {given.shape}{several}")
     missing = [i for i, label in enumerate(given.tolist()) if is_missing(label) or label in (np.inf, -np.inf)]
     if missing:
         raise ValueError(
@@ -146,7 +147,10 @@ def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
     if given.dtype.kind == "O" and any(isinstance(label, str) for label in given):
         raise ValueError("class labels must be all strings or all numbers, not both")
     if given.dtype.kind not in "biuUSf" or type_of_target(given) not in ("binary", "multiclass"):
-        raise ValueError('class labels must be discrete: whole numbers or strings; for others, task="numbers"')
+        raise ValueError(
+            "class labels must be discrete: whole numbers or strings; other numbers are for GraphRegressor, or a "
+            'metric with task="numbers"'
+        )
     if len(np.unique(given)) < 2:
         raise ValueError("all graphs are of one class: a metric is learned from at least two")
     return given

@@ -27,6 +27,16 @@ class Names:
     edge_weight: str | None = "weight"
     edges: bool = True  # whether to read what edges carry at all
 
+    def check(self) -> None:
+        """A `ValueError` for what is no name: several attributes are to be put into one vector by the caller."""
+        for option in ("attribute", "label", "edge_attribute", "edge_label", "edge_weight"):
+            value = getattr(self, option)
+            if value is not None and not isinstance(value, str):
+                raise ValueError(
+                    f"{option} must be one name, got {value!r}: put several numbers of a node or edge into one "
+                    "attribute, as a list"
+                )
+
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of node labels, in the order in which they are looked for."""
