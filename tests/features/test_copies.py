@@ -44,3 +44,28 @@ def test_a_hash_is_that_of_the_graph_whatever_others_there_are(rng):
     assert found.dtype == np.uint64
     renumbered = [nx.relabel_nodes(graph, {node: 5 - node for node in graph}) for graph in graphs[:2:-1]]
     np.testing.assert_array_equal(graph_hashes(as_graphs(renumbered, label="element")), found[:2:-1])
+
+
+def test_values_are_told_apart_in_float32():
+    """Whatever their scale, and the same in either precision; columns have their places, zero has no sign."""
+    path = nx.to_numpy_array(nx.path_graph(4))
+    x = np.array([[1.1, 2.2], [3.3, 4.4], [5.5, 6.6], [7.7, 8.8]])
+    swapped = np.ascontiguousarray(x[:, ::-1])
+    assert copy_groups(as_graphs([(path, x), (path, swapped)])).tolist() == [0, 1]
+    for scale in (1e-9, 1.0, 1e9):
+        given = as_graphs([(path, scale * x), (path, scale * (x + 0.001))])
+        assert copy_groups(given).tolist() == [0, 1]
+        single = as_graphs([(path, (scale * x).astype(np.float32))])
+        assert graph_hashes(single)[0] == graph_hashes(given)[0]
+    zero = np.zeros((4, 1))
+    assert copy_groups(as_graphs([(path, zero), (path, -zero)])).tolist() == [0, 0]
+
+
+def test_trees_of_depth_three_are_compared():
+    """Two N in a ring of twelve, four or five apart."""
+    rings = [nx.cycle_graph(12), nx.cycle_graph(12)]
+    for ring, gap in zip(rings, (4, 5), strict=True):
+        nx.set_node_attributes(ring, "C", "element")
+        for node in (0, gap):
+            ring.nodes[node]["element"] = "N"
+    assert copy_groups(as_graphs(rings, label="element")).tolist() == [0, 1]

@@ -162,3 +162,28 @@ def test_of_many_graphs_a_sample_is_looked_at(graphs, monkeypatch):
     assert len(model.y_) == 25
     alone = gml.GraphMetric(random_state=0, task="classes").fit(flat[chosen], y[chosen])
     np.testing.assert_array_equal(alone.transform(flat), model.metric_.transform(flat))
+
+
+def test_ridge_on_more_graphs_than_the_metric_looks_at(monkeypatch, tmp_path):
+    """Numbers are decoded by what the metric has seen, and classes that it has not seen are never predicted."""
+    from graph_metric_learn.metrics.automatic import estimator
+
+    monkeypatch.setattr(estimator, "_SEEN", 60)
+    every = as_graphs([nx.cycle_graph(4 + i % 20) for i in range(90)])
+    numbers = every.sizes + 0.5
+    probe = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
+    unseen = np.setdiff1d(np.arange(90), probe.metric_._rows)
+    numbers[unseen[0]] = 1e4  # the mean and deviation of all are far from those of the sample
+    model = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
+    seen = model.metric_._rows
+    np.testing.assert_allclose(model.predict(every[seen]), numbers[seen], atol=0.5)
+
+    classes = np.where(every.sizes > 12, "large", "a few").astype("<U8")
+    for name in ("another", "zz last"):
+        classes[unseen[0]] = name
+        head = gml.GraphClassifier(gml.GraphMetric(random_state=0), head="ridge").fit(every, classes)
+        assert name in head.classes_
+        assert head.predict_proba(every).shape == (90, 3)
+        assert (head.predict(every[seen]) == classes[seen]).mean() > 0.9
+        again = gml.load(head.save(tmp_path / name))
+        np.testing.assert_array_equal(again.predict_proba(every), head.predict_proba(every))

@@ -199,3 +199,24 @@ def test_unfitted():
             model.predict(points(1.0))
     with pytest.raises(NotFittedError):
         gml.GraphClassifier().predict_proba(points(1.0))
+
+
+def test_other_heads_are_on_the_same_regression(data):
+    train, y = data[:2]
+    model = gml.GraphClassifier(blocks(), head="knn").fit(train, y)
+    assert model.with_head("ridge").chosen_["settings"]["own"]
+
+
+def test_scores_that_choose_are_those_of_the_votes(data):
+    """k-NN is compared with other heads by weighted votes, as it predicts."""
+    train, y = data[:2]
+    for weights in ("distance", "uniform"):
+        model = gml.GraphKNNClassifier(blocks(), n_neighbors="auto", weights=weights).fit(train, y)
+        objective, target = model._objective()
+        found = [
+            objective.neighbor_scores(
+                view.across, target[view.known], target[view.held], [model.n_neighbors_], weighted=weights == "distance"
+            )
+            for view in model.metric_.fold_views(2000)
+        ]
+        assert model.chosen_["held_out_score"] == pytest.approx(np.concatenate(found).mean())

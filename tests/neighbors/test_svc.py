@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 import graph_metric_learn as gml
 from earlier_models import as_version_2
 from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn.metrics.base import FoldView
 from graph_metric_learn.neighbors import svc as module
 from graph_metric_learn.neighbors.calibration import probabilities
 from graph_metric_learn.neighbors.state import _calibrator
@@ -342,3 +343,14 @@ def test_settings_as_numbers_of_numpy_are_saved(rng, tmp_path):
     again = gml.load(model.save(tmp_path / "model"))
     assert (again.gamma, again.C, again.class_weight) == (0.5, 3, {0: 0.5, 1: 2.0})
     np.testing.assert_array_equal(again.predict_proba(points(*x)), model.predict_proba(points(*x)))
+
+
+def test_weights_of_classes_count_on_graphs_held_out(rng):
+    x, y = rng.normal(size=40), np.arange(40) % 4 == 0
+    distances = np.abs(x[:, None] - x)
+    known, held = np.arange(30), np.arange(30, 40)
+    view = FoldView(known, held, distances[:30, :30], distances[30:, :30], None)
+    predicted, _ = module._held_out([view], y, 0.5, 1.0, {True: 20.0})
+    svm = SVC(kernel="precomputed", class_weight={True: 20.0}).fit(np.exp(-0.5 * view.within), y[:30])
+    np.testing.assert_array_equal(predicted, svm.predict(np.exp(-0.5 * view.across)))
+    assert predicted.sum() > module._held_out([view], y, 0.5, 1.0, None)[0].sum()

@@ -20,8 +20,8 @@ def columns_by_gaps(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]
     [1] [1]
     """
     patterns, pattern_of, counts = np.unique(known, axis=1, return_inverse=True, return_counts=True)
-    full = patterns.all(0)
-    for place in sorted(range(len(counts)), key=lambda i: (not full[i], -counts[i])):
+    gaps = (~patterns).any(axis=0).astype(int)
+    for place in np.lexsort((-counts, gaps)):
         rows = np.flatnonzero(patterns[:, place])
         if len(rows):
             yield rows, np.flatnonzero(pattern_of.reshape(-1) == place)

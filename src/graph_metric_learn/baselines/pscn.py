@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .._core.validation import whole_number
 from ..graphs import Graphs
 from .base import System, positive
-from .reproducible import one_thread
+from .reproducible import local_seed, one_thread
 from .structure import adjacencies, hops, node_features, per_graph
 
 
@@ -76,8 +76,7 @@ class PSCN(System):
         self.width_ = node_features(graphs).shape[1]
         self.length_ = max(1, round(float(graphs.sizes.mean())))
         inputs, targets = torch.from_numpy(self._inputs(graphs)), torch.from_numpy(codes)
-        with torch.random.fork_rng(devices=[]), one_thread():
-            torch.manual_seed(self.seed)
+        with local_seed(self.seed, torch.device("cpu")), one_thread():
             self.module_ = _Network(inputs.shape[2], self.length_, len(self.classes_))
             optimizer = torch.optim.Adam(self.module_.parameters(), lr=self.learning_rate, fused=True)
             for _ in range(self.epochs):

@@ -15,7 +15,7 @@ from .._core.validation import as_listed, one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric
 from ..objectives import Classes, Numbers, Objective
-from ..objectives.folds import check_groups
+from ..objectives.folds import check_groups, groups_among
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.numbers import check_numbers
 from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
@@ -116,11 +116,8 @@ class _Neighbors(MetricPredictor):
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = self._distances(self.embedded_[some])
         distances[distances < self._reference.rounding] = 0.0
-        if groups is not None:
-            group = groups[some]
-            distances[group[:, None] == group[None, :]] = np.inf
-        scores = objective.left_out_scores(distances, target[some], ks, weighted=self.weights == "distance")
-        return scores.mean(0)
+        how: dict[str, Any] = {"weighted": self.weights == "distance", "groups": groups_among(groups, some)}
+        return leave_one_out(objective, distances, target[some], ks, **how)
 
     def _fold_scores(self, folds: Any, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
         """Mean score on graphs held out by k."""
@@ -284,9 +281,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         return given, y
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
-        objective = Classes()
-        objective.classes_, codes = np.unique(self.y_, return_inverse=True)
-        return objective, codes
+        return Classes.of(self.y_)
 
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
         return added_classes(graphs, y, self.classes_)

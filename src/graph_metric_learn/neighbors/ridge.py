@@ -124,9 +124,8 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
 
     def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
         """In units of the reference graphs: of very many, the metric has seen some only."""
-        objective, _ = self._objective()
         numbers = self.metric_.objective_.decode(scores)  # type: ignore[attr-defined]
-        return objective.encoded(numbers)
+        return Numbers.of(self.y_)[0].encoded(numbers)
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
@@ -156,9 +155,7 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         self.memory = memory
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
-        objective = Classes()
-        objective.classes_, codes = np.unique(self.y_, return_inverse=True)
-        return objective, codes
+        return Classes.of(self.y_)
 
     def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""

@@ -80,8 +80,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """γ and C with the best accuracy on graphs held out, and probabilities from their scores."""
-        objective = Classes()
-        objective.classes_, codes = np.unique(self.y_, return_inverse=True)
+        objective, codes = Classes.of(self.y_)
         views = folds.views(objective, codes)
         typical = typical_distance(views)
         gammas = [gamma / typical for gamma in _GAMMAS] if isinstance(self.gamma, str) else [float(self.gamma)]

@@ -35,6 +35,13 @@ class Classes(Objective):
         self.classes_, codes = np.unique(check_classes(graphs, y), return_inverse=True)
         return codes
 
+    @classmethod
+    def of(cls, labels: np.ndarray) -> tuple[Classes, np.ndarray]:
+        """The objective for labels [N] that were checked, and the targets [N]."""
+        objective = cls()
+        objective.classes_, codes = np.unique(labels, return_inverse=True)
+        return objective, codes
+
     def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
         """Each class in its proportion, but with at least two graphs, if it has them and they fit."""
         if len(target) <= most:

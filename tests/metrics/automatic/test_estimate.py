@@ -181,3 +181,34 @@ def test_few_graphs_are_compared_with_the_largest_class_and_are_never_certain():
     assert found.score in (0.0, 1.0)
     assert found.guess == 0.5
     assert found.error == pytest.approx(np.sqrt(5 / 6 * 1 / 6 / 6))
+
+
+def test_folds_beside_which_nothing_differs():
+    """All others are copies, or only the fold knows that a number differs: the guess stays."""
+    import networkx as nx
+
+    two = [nx.cycle_graph(5)] * 12 + [nx.path_graph(6)] * 12
+    found = gml.GraphMetric(random_state=0, estimate=True).fit(two, np.arange(24) % 3 % 2).estimate_
+    assert found.score <= found.guess
+    graphs = [nx.gnp_random_graph(8, 0.4, seed=seed) for seed in range(20)]
+    table = np.full((20, 2), np.nan)
+    table[:, 0] = np.arange(20) == 0
+    table[:2, 1] = 1.0, 2.0
+    assert np.isfinite(gml.GraphMetric(random_state=0, estimate=True).fit(graphs, table).estimate_.score)
+
+
+def test_groups_and_the_task_reach_the_fit_without_the_fold(grouped, monkeypatch):
+    """Whole numbers stay numbers, also in folds that look like classes."""
+    centres, noise, groups, y = grouped
+    fits, original = [], gml.GraphMetric.fit
+
+    def spied(self, graphs, y=None, groups=None):
+        fits.append((self.task, groups))
+        return original(self, graphs, y, groups)
+
+    monkeypatch.setattr(gml.GraphMetric, "fit", spied)
+    metric = gml.GraphMetric(random_state=0, estimate=True, task="numbers", learn=False, features=["attributes@0"])
+    metric.fit([(np.zeros((1, 1)), x[None]) for x in centres + noise], y, groups=groups)
+    assert len(fits) == 6
+    assert {task for task, _ in fits} == {"numbers"}
+    assert all(len(np.unique(given)) >= 16 for _, given in fits)

@@ -696,3 +696,13 @@ def test_reports_and_folds_know_how_few_coordinates_there_are(rng, width):
     neighbors = gml.GraphKNNClassifier(metric).fit(graphs[:100], y[:100])
     assert neighbors.chosen_["held_out_score"] == pytest.approx(neighbors.score(graphs[100:], y[100:]), abs=0.2)
     assert neighbors.metric_.learned_.width <= width - 1
+
+
+@pytest.mark.parametrize("kept", [2, 4])
+def test_coordinates_that_scores_do_not_take_are_kept(rng, kept):
+    """Ten classes of noise: nine scores would leave one coordinate of them."""
+    graphs = [(np.zeros((1, 1)), x[None]) for x in rng.normal(size=(60, 6))]
+    metric = gml.GraphMetric(random_state=0, n_components=kept).fit(graphs, np.arange(60) % 10)
+    assert metric.learned_.gate.weight == 0
+    plain = gml.GraphMetric(random_state=0, n_components=kept, learn=False).fit(graphs, np.arange(60) % 10)
+    assert metric.transform(graphs).shape == plain.transform(graphs).shape == (60, kept)

@@ -35,13 +35,11 @@ def test_products_of_sparse_rows_are_those_of_dense_ones(rng, kind):
     for vectors in (one, dense):
         np.testing.assert_allclose(squared_norms(vectors), (dense**2).sum(1))
     np.testing.assert_allclose(squares_between(one), squares_of(dense), atol=1e-10)
-    np.testing.assert_allclose(squares_between(one, two), squares_of(dense, other), atol=1e-10)
 
 
 def test_distances_of_dense_rows(rng):
-    one, two = rng.normal(size=(40, 7)).astype(np.float32), rng.normal(size=(30, 7)).astype(np.float32)
+    one = rng.normal(size=(40, 7)).astype(np.float32)
     np.testing.assert_allclose(squares_between(one), squares_of(one), rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(squares_between(one, two), squares_of(one, two), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -53,11 +51,11 @@ def test_equal_rows_are_at_distance_zero_and_near_ones_are_not(rng, form, precis
     near[:, 0] += np.float32(1e-2)
     vectors = np.concatenate([dense, dense, near]).astype(precision)
     wanted = (near[:, 0].astype(float) - dense[:, 0]) ** 2
-    for squares in (squares_between(form(vectors)), squares_between(form(vectors), form(vectors))):
-        assert (np.diag(squares[:30, 30:60]) == 0).all()
-        assert (np.diag(squares) == 0).all()
-        np.testing.assert_allclose(np.diag(squares[:30, 60:]), wanted, rtol=1e-3)
-        assert (squares >= 0).all()
+    squares = squares_between(form(vectors))
+    assert (np.diag(squares[:30, 30:60]) == 0).all()
+    assert (np.diag(squares) == 0).all()
+    np.testing.assert_allclose(np.diag(squares[:30, 60:]), wanted, rtol=1e-3)
+    assert (squares >= 0).all()
 
 
 def test_sparse_rows_come_back_from_files(rng):

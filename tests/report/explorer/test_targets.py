@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.report.explorer.targets import read_targets
+from graph_metric_learn.report.explorer.targets import read_targets, vote
 from toy_metrics import FirstColumn, Memorizing, points
 
 AT = [0.0, 0.1, 0.3, 5.0, 5.2, 5.5]
@@ -73,3 +73,16 @@ def test_clusters_are_shown_as_they_are():
     assert found.values is None
     assert len(set(found.predicted[:3])) == len(set(found.predicted[3:])) == 1
     assert found.words == ["the number of its cluster"]
+
+
+def test_votes_are_those_of_k_nearest_neighbours():
+    """Equal distances share their votes, a copy does not decide alone, and uniform votes are uniform."""
+    assert vote(np.array([[1.0, 1.0, 1.0]]), np.array([0, 1, 1]), 1, "classes").tolist() == [1]
+    near = np.array([[1e-3, *[1.0] * 14]])
+    assert vote(near, np.array([0] + [1] * 14), 15, "classes").tolist() == [1]
+    steps, classes = np.array([[0.5, 1.0, 1.0, 9.0]]), np.array([0, 1, 1, 1])
+    assert vote(steps, classes, 2, "classes").tolist() == [0]
+    assert vote(np.array([[0.3, 1.0, 1.1]]), np.array([0, 1, 1]), 3, "classes").tolist() == [0]
+    assert vote(np.array([[0.3, 1.0, 1.1]]), np.array([0, 1, 1]), 3, "classes", weighted=False).tolist() == [1]
+    numbers = np.array([np.nan, 2.0, 4.0])
+    assert vote(np.array([[0.1, 1.0, 2.0]]), numbers, 1, "numbers").tolist() == [2.0]

@@ -39,22 +39,20 @@ def squared_norms(vectors: Any) -> np.ndarray:
     return np.einsum("nd,nd->n", vectors, vectors)
 
 
-def squares_between(vectors: Any, others: Any = None) -> np.ndarray:
-    """Squared distances between rows [N, N], or to those of another array [N, M].
+def squares_between(vectors: Any) -> np.ndarray:
+    """Squared distances between rows [N, N].
 
     Dense rows that are nearly equal are compared coordinate by coordinate; sparse ones are multiplied in float64.
     """
     if sparse.issparse(vectors):
         vectors = vectors.astype(np.float64)
-        others = None if others is None else others.astype(np.float64)
-        own = squared_norms(vectors)
-        against = own if others is None else squared_norms(others)
-        squares = own[:, None] + against[None, :] - 2.0 * inner_products(vectors, vectors if others is None else others)
-        squares[squares < 1e-12 * (own[:, None] + against[None, :])] = 0.0
+        norms = squared_norms(vectors)
+        sums = norms[:, None] + norms[None, :]
+        squares = sums - 2.0 * inner_products(vectors, vectors)
+        squares[squares < 1e-12 * sums] = 0.0
         return squares
-    first = Vectors(torch.from_numpy(np.ascontiguousarray(vectors)), numpy=True)
-    second = None if others is None else Vectors(torch.from_numpy(np.ascontiguousarray(others)), numpy=True)
-    return np.asarray(pairwise_distances(first, second, squared=True, device="cpu", progress=False))
+    rows = Vectors(torch.from_numpy(np.ascontiguousarray(vectors)), numpy=True)
+    return np.asarray(pairwise_distances(rows, squared=True, device="cpu", progress=False))
 
 
 def sparse_arrays(vectors: sparse.csr_array) -> dict[str, np.ndarray]:

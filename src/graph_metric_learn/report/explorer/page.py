@@ -12,7 +12,7 @@ STYLES = ("explorer.css",)
 SCRIPTS = ("explorer_data.js", "explorer_draw.js", "explorer_map.js", "explorer_compare.js", "explorer.js")
 
 
-def render_explorer(title: str, data: str, *, served: bool = False, note: str = "") -> str:
+def render_explorer(title: str, data: str, *, served: bool = False) -> str:
     """The page as HTML.
 
     Parameters
@@ -22,8 +22,6 @@ def render_explorer(title: str, data: str, *, served: bool = False, note: str = 
         JSON for the scripts, safe inside a script element (see :func:`safe_json`).
     served : bool
         Whether the page may ask the server that it came from; otherwise it can reach nothing.
-    note : str
-        HTML-free text under the title.
     """
     style = "\n".join(_static(name) for name in STYLES)
     script = "(() => {\n'use strict';\n" + "\n".join(_static(name) for name in SCRIPTS) + "\n})();"
@@ -36,9 +34,7 @@ def render_explorer(title: str, data: str, *, served: bool = False, note: str = 
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    return render_html(
-        "explorer.html", title=title, note=note, policy="; ".join(rules), style=style, script=script, data=data
-    )
+    return render_html("explorer.html", title=title, policy="; ".join(rules), style=style, script=script, data=data)
 
 
 def _static(name: str) -> str:
