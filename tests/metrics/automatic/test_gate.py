@@ -231,17 +231,15 @@ def test_few_groups_must_be_more_certain():
     assert few_factor(2) > 50
 
 
-@pytest.mark.parametrize("count", [3, 4, 10])
+@pytest.mark.parametrize("count", [2, 3, 4])
 def test_noise_of_few_groups_is_not_learned(count):
-    certain = 0
-    for seed in range(20):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         squares = squares_of(rng.normal(size=(60, 3)))
-        kernel, group = kernel_from_squares(squares, "gaussian"), np.arange(60) % count
+        kernel, group = kernel_from_squares(squares, "linear"), np.arange(60) % count
         objective, target = Numbers.of(rng.normal(size=60))
-        found, _ = decide(always(squares), fixed(kernel, 1.0), objective, target, group, rng)
-        certain += found.gain > CERTAIN * found.error
-    assert certain <= 1
+        found, _ = decide(always(squares), fixed(kernel, 10.0), objective, target, group, rng)
+        assert found.gain <= CERTAIN * found.error
 
 
 def test_weights_count_as_in_the_distance(rng):

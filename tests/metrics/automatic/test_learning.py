@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -229,6 +230,30 @@ def test_kernels_and_penalty_are_chosen_by_the_known_graphs_alone(rng, monkeypat
     np.testing.assert_array_equal(kernel, np.eye(COUNT))
     assert penalty == 3.0
     assert kernels_by_known(np.eye(COUNT), 3.0, {}, target, any_scale=False)(np.arange(60))[1] == 3.0
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_scores_of_a_fold_do_not_know_its_targets(three, anew):
+    """From the choice of kernels on, as long as these are chosen anew."""
+    codes, columns = three
+    objective = with_classes(3)
+    objective.folds = lambda *given: np.arange(COUNT) % 5
+
+    def first_fold(codes):
+        sample = points_sample(columns, codes)
+        terms = [points_term(values, name) for name, values in columns.items()]
+        screened = {term.names[0]: Screened(term, sample.squares(term)) for term in terms}
+        plan = plan_kernels(screened, objective, sample, sample, np.random.default_rng(0))
+        plan = plan if anew else replace(plan, tried={})
+        embedded = {term.key: sample.embedded(term) for term in plan.terms}
+        squares = squares_of(columns["attributes@0"]).astype(np.float32)
+        rng, alone = np.random.default_rng(0), np.arange(COUNT)
+        return learn(plan, embedded, lambda known: squares, objective, codes, alone, rng, most=2)[1][0]
+
+    changed = codes.copy()
+    changed[::5] = (changed[::5] + 1) % 3
+    same = np.array_equal(first_fold(codes).scores, first_fold(changed).scores)
+    assert same == anew
 
 
 @pytest.mark.parametrize("limit", [COUNT, COUNT - 1])
