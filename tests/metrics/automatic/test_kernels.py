@@ -119,3 +119,15 @@ def test_targets_with_missing_entries(candidates):
     choice = choose_kernels(kernels_of(squares, shortlist(squares, several)), several)
     assert {name for name, _ in choice.names} <= {"left", "right"}
     assert 0 < choice.error < 0.5
+
+
+def test_mates_do_not_choose_kernels_for_each_other(rng):
+    """Pairs of graphs have like targets: one candidate knows the pairs, two others what the target is made of."""
+    groups = np.arange(80) // 2
+    one, two = (np.repeat(rng.normal(size=(40, 1)), 2, axis=0) + 0.05 * rng.normal(size=(80, 1)) for _ in range(2))
+    squares = {"mates": (groups[:, None] != groups) * 1.0, "one": squares_of(one), "two": squares_of(two)}
+    assert shortlist(squares, one + two)[0][0] == "mates"
+    assert shortlist(squares, one + two, groups=groups)[0][0] != "mates"
+    kernels_of_all = kernels_of(squares, [(name, "gaussian") for name in squares])
+    choice = choose_kernels(kernels_of_all, one + two, groups=groups)
+    assert {name for name, _ in choice.names} == {"one", "two"}

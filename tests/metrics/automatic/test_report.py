@@ -49,7 +49,7 @@ def test_what_was_learned(classes):
     said = learning_in_words(learned_with(0.0, 0.5))
     assert said.startswith("learned nothing:")
     assert "it did not help graphs held out" in said
-    assert "it predicts no better than the mean" in learning_in_words(learned_with(0.0, 0.2))
+    assert "it is not clearly better than predicting the mean" in learning_in_words(learned_with(0.0, 0.2))
     choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
     assert learning_in_words(learned_with(3.0, 0.5)) in report(fitted(choice, classes, learned_with(3.0, 0.5)))
 

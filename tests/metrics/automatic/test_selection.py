@@ -5,6 +5,7 @@ from graph_metric_learn.metrics.automatic.sample import Sample
 from graph_metric_learn.metrics.automatic.screening import screen
 from graph_metric_learn.metrics.automatic.selection import choose, chosen_without, select_terms
 from graph_metric_learn.objectives import Classes, Numbers
+from graph_metric_learn.objectives.leave_one_out import leave_one_out
 from made_up_vectors import points_sample, tree_names
 
 
@@ -121,3 +122,16 @@ def test_a_choice_without_some_graphs_does_not_look_at_them(rng):
     np.testing.assert_allclose(wanted, by_hand, rtol=1e-5)
     changed = np.where(np.arange(60) < 40, codes, 1 - codes)
     np.testing.assert_array_equal(chosen_without(candidates, changed, Classes(), known, n_steps=4), wanted)
+
+
+def test_mates_do_not_choose_for_each_other(rng):
+    """Pairs of graphs have one class each: one candidate knows the pairs, another the class."""
+    codes, groups = np.repeat(rng.integers(2, size=40), 2), np.arange(80) // 2
+    candidates = {
+        "mates": (groups[:, None] != groups).astype(np.float32),
+        "good": unit_squares(codes[:, None] + 0.8 * rng.normal(size=(80, 1))),
+    }
+    assert list(choose(candidates, codes, Classes(), n_steps=1).weights) == ["mates"]
+    choice = choose(candidates, codes, Classes(), n_steps=1, groups=groups)
+    assert list(choice.weights) == ["good"]
+    assert choice.accuracy == leave_one_out(Classes(), candidates["good"], codes, groups=groups).max()

@@ -38,7 +38,7 @@ def learning_in_words(learned: Learned) -> str:
         return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {gate.n_neighbors})"
     why = "it did not help graphs held out"
     if gate.gain <= CERTAIN * gate.error:
-        why = "it predicts no better than the mean"
+        why = "it is not clearly better than predicting the mean"
     elif learned.basis.shape[1] == 0:
         why = "n_components leaves no coordinate for its scores"
     return f"learned nothing: a {machine} was tried, but {why} (k = {gate.n_neighbors})"
