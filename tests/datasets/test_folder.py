@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 import graph_metric_learn as gml
-from graph_metric_learn.datasets.folder import load_folder
+from graph_metric_learn.datasets.folder import graphs_from_node_link, load_folder
 from graph_metric_learn.graphs import as_graphs
 
 EDGES = torch.tensor([[0, 1], [1, 0]])
@@ -384,6 +384,17 @@ def test_what_json_says_of_the_graph_itself_is_an_object(tmp_path):
     (tmp_path / "a.json").write_text('{"nodes": [{"id": 0}], "edges": [], "graph": []}')
     with pytest.raises(ValueError, match=r'cannot read a.json: "graph" must be an object, got \[\]'):
         load_folder(tmp_path)
+
+
+def test_files_without_nodes_are_named_and_can_be_left_out(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    nx.write_graphml(nx.Graph(), tmp_path / "e.graphml")
+    with pytest.raises(ValueError, match="e.graphml has no nodes: drop it or give it one"):
+        load_folder(tmp_path)
+    with pytest.warns(UserWarning, match="1 of 2 files left out: e.graphml has no nodes"):
+        assert load_folder(tmp_path, on_error="skip")[0] == ["a"]
+    with pytest.raises(ValueError, match="line 2 has no nodes"):
+        graphs_from_node_link([{"nodes": [], "edges": []}], ["line 2"])
 
 
 @pytest.mark.parametrize("where", ["weight", "x"])

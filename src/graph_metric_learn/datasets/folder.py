@@ -132,7 +132,7 @@ def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
     broken = []
     for name, path in files.items():
         try:
-            found.append((name, path, _read(path)))
+            found.append((name, path, _with_nodes(_read(path), path.name)))
         except ValueError as error:
             if not skip:
                 raise
@@ -158,10 +158,19 @@ def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[An
     graphs = []
     for one, name in zip(found, names, strict=True):
         try:
-            graphs.append((Path(f"{name}.json"), _from_node_link(copy.deepcopy(one))))
+            graph = _from_node_link(copy.deepcopy(one))
         except Exception as error:  # NetworkX raises many types
             raise ValueError(f"cannot read {name}: {error}") from None
+        graphs.append((Path(f"{name}.json"), _with_nodes(graph, name)))
     return _alike(graphs)
+
+
+def _with_nodes(graph: Any, name: str) -> Any:
+    """The graph, or a ValueError that names it if it has no nodes."""
+    count = graph.num_nodes if hasattr(graph, "num_nodes") else graph.number_of_nodes()
+    if count == 0:
+        raise ValueError(f"{name} has no nodes: drop it or give it one")
+    return graph
 
 
 def _alike(read: Iterable[tuple[Path, Any]]) -> list[Any]:
