@@ -389,7 +389,7 @@ def test_what_json_says_of_the_graph_itself_is_an_object(tmp_path):
 def test_files_without_nodes_are_named_and_can_be_left_out(tmp_path):
     nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
     nx.write_graphml(nx.Graph(), tmp_path / "e.graphml")
-    with pytest.raises(ValueError, match="e.graphml has no nodes: drop it or give it one"):
+    with pytest.raises(ValueError, match=r"e.graphml has no nodes: drop it or give it one"):
         load_folder(tmp_path)
     with pytest.warns(UserWarning, match="1 of 2 files left out: e.graphml has no nodes"):
         assert load_folder(tmp_path, on_error="skip")[0] == ["a"]

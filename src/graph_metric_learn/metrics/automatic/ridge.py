@@ -31,8 +31,8 @@ def left_out_errors(
     ----------
     kernel : ndarray [N, N]
     targets : ndarray [N, T]
-        Centred. A target with missing entries (NaN) is predicted from the graphs that have one; beyond eight different
-        patterns of gaps, missing entries are taken as 0, the mean. They never count in the error.
+        Centred. A target with missing entries (NaN) is predicted from the graphs that have one; beyond the eight
+        patterns with the most gaps, missing entries are taken as 0, the mean. They never count in the error.
     penalties : ndarray [P]
     any_scale : bool
         Whether to count what is missed when all predictions are multiplied by the factor that suits them best. Kernels
