@@ -32,7 +32,7 @@ from .compaction import Projection
 from .estimate import Estimate, estimate_score
 from .explaining import explain_pairs
 from .forgetting import views_without
-from .gate import Fold, Squares
+from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
 from .options import check_options
@@ -217,13 +217,12 @@ class GraphMetric(BaseGraphMetric):
         screening = sample.part(objective.subsample(sample.target, _SCREENED_ON, rng))
         how: dict[str, Any] = {"supervised": objective.supervised, "progress": self.progress}
         screened = screen(candidates, self.embedding, sample, screening, rng, **how)
-        plan = None
         if objective.supervised:
             self.terms_, self.choice_, best = select_terms(screened, objective, sample, screening, n_steps=self.n_steps)
-            if self.learn:
-                plan = plan_kernels(screened, objective, sample, screening, rng)
+            plan = plan_kernels(screened, objective, sample, screening, rng) if self.learn else None
         else:
             self.terms_, self.choice_ = balance(screened, sample)
+            plan = None
         del screened, screening, blocks
         used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
         self.blocks_ = self.blocks_.only([name for term in used.values() for name in term.names])
@@ -235,27 +234,22 @@ class GraphMetric(BaseGraphMetric):
         del known
         self._reserved = score_columns(objective.outputs(target), self.n_components) if plan else 0
         coordinates = self._coordinates(embedded, rng)
-        whole_width = coordinates.whole.shape[1]
         most = None if self.n_components in (None, "auto") else most_coordinates(self.n_components)
         asked = None if most is None else most - self._reserved
         self.learned_, self._folds, self.width_ = None, [], None
         if plan is not None:
             own, wanted = groups_among(together, rows), target[rows]
-
-            def squares(width: int | None) -> Squares:
-                """Without learned scores, in so many coordinates."""
-                tried = best if every and (width is None or width >= whole_width) else {}
-                base = coordinates.first(width)
-                return squares_by_known(base, tried, objective, wanted, n_steps=self.n_steps, groups=own)
-
-            alone = None if asked == most or asked is None or asked >= whole_width else squares(most)
+            bases = [coordinates.first(width) for width in dict.fromkeys((asked, most))]
+            tried = [best if every and base is coordinates.whole else {} for base in bases]
+            how = {"n_steps": self.n_steps, "groups": own}
+            squares = [squares_by_known(*of, objective, wanted, **how) for of in zip(bases, tried, strict=True)]
             joined, how = held_together(own, copy_groups(seen)), {"most": self._reserved, "own_groups": own}
-            how["alone"] = alone
-            self.learned_, self._folds = learn(plan, embedded, squares(asked), objective, wanted, joined, rng, **how)
+            how["alone"] = squares[1] if len(squares) > 1 else None
+            self.learned_, self._folds = learn(plan, embedded, squares[0], objective, wanted, joined, rng, **how)
             self.learned_.graphs = graph_hashes(seen)
             self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
-            asked = most if weight == 0 else asked
             if self.n_components is not None:
+                asked = most if weight == 0 else asked
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
         self.compaction_, self.low_rank_ = coordinates.projection_to(kept), None
