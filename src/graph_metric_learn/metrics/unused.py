@@ -43,8 +43,7 @@ def warn_unused(graphs: Graphs, uses: set[str], *, hint: str = "") -> None:
     if missing := unused(graphs, uses):
         text = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])} and {missing[-1]}"
         advice = f": {hint}" if hint and len(missing) > len(graphs.unused) else ""
-        for what in ("node", "edge"):
-            prefix = "" if what == "node" else "edge_"
+        for what, prefix in (("node", ""), ("edge", "edge_")):
             if any(one.startswith(f"{what} attribute") for one in graphs.unused):
                 advice += f"; name {what} attributes by {prefix}label= (kinds) or {prefix}attribute= (numbers)"
         warnings.warn(f"the graphs carry {text}, which this metric does not use{advice}", UserWarning, stacklevel=3)

@@ -86,3 +86,4 @@ def test_votes_are_those_of_k_nearest_neighbours():
     assert vote(np.array([[0.3, 1.0, 1.1]]), np.array([0, 1, 1]), 3, "classes", weighted=False).tolist() == [1]
     numbers = np.array([np.nan, 2.0, 4.0])
     assert vote(np.array([[0.1, 1.0, 2.0]]), numbers, 1, "numbers").tolist() == [2.0]
+    assert np.isnan(vote(np.array([[0.1, 1.0]]), np.full(2, np.nan), 1, "numbers")).all()

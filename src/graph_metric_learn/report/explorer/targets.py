@@ -214,6 +214,8 @@ def _left_out_of_all(
 def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weighted: bool = True) -> np.ndarray:
     """The class with the most votes of the k nearest [H], or the mean of those that have a number; as k-NN does it.
 
+    NaN where no graph has a number.
+
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array(["ring", "star", "star"]), 2, "classes")
     array(['ring'], dtype='<U4')
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array([3.0, 0.0, 7.0]), 2, "numbers")
@@ -221,6 +223,8 @@ def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weight
     """
     if task == "numbers":
         known = np.isfinite(target)
+        if not known.any():
+            return np.full(len(distances), np.nan)
         values = np.stack([target[known], np.ones(known.sum())], axis=1)
         sums = neighbor_sums(distances[:, known], values, (k,), weighted=weighted)[:, 0]
         return np.where(sums[:, 1] > 0, sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0), target[known].mean())
