@@ -9,7 +9,7 @@ was compared, by what was learned, and by node. Needs RDKit (``pip install "grap
 import matplotlib.pyplot as plt
 
 import graph_metric_learn as gml
-from graph_metric_learn.report.demo.molecules import well_known_molecules
+from graph_metric_learn.viz.demo.molecules import well_known_molecules
 
 # %%
 # The metric is learned from the logP of well-known molecules: how much rather they dissolve in oil than in water.

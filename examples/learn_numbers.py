@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
 import graph_metric_learn as gml
-from graph_metric_learn.report.demo.molecules import well_known_molecules
+from graph_metric_learn.viz.demo.molecules import well_known_molecules
 
 molecules = well_known_molecules()
 train, test, y_train, y_test, _, names = train_test_split(

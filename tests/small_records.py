@@ -1,10 +1,10 @@
 """Records of a few runs, made by hand."""
 
-from graph_metric_learn.experiments.edges import edge_cells
-from graph_metric_learn.experiments.methods import grid
-from graph_metric_learn.experiments.outlook import PREDICTORS, VARIANTS, number_cells, outlook_cells
-from graph_metric_learn.experiments.settings import TASKS
-from graph_metric_learn.experiments.unlabelled import unlabelled_cells
+from graph_metric_learn_reproduction.experiments.edges import edge_cells
+from graph_metric_learn_reproduction.experiments.methods import grid
+from graph_metric_learn_reproduction.experiments.outlook import PREDICTORS, VARIANTS, number_cells, outlook_cells
+from graph_metric_learn_reproduction.experiments.settings import TASKS
+from graph_metric_learn_reproduction.experiments.unlabelled import unlabelled_cells
 
 MUTAG = TASKS["MUTAG (degree)"]
 SECONDS = {"training": 0.1, "distances": 0.01, "classifier": 0.01}

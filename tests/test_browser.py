@@ -183,7 +183,7 @@ def test_numbers_that_are_predicted_but_not_known(tmp_path):
 
 def test_graphs_that_are_not_drawn_say_why(tmp_path, monkeypatch):
     chromium()
-    monkeypatch.setattr("graph_metric_learn.report.explorer.exploration._DRAWING_BYTES", 3000)
+    monkeypatch.setattr("graph_metric_learn.viz.explorer.exploration._DRAWING_BYTES", 3000)
     graphs = odd_graphs()
     metric = gml.GraphMetric(features=["degree@0", "size@0"], random_state=0).fit(graphs)
     file = gml.explore(metric, graphs, path=tmp_path / "page.html")
@@ -335,8 +335,8 @@ def test_it_fits_a_phone(file, tmp_path):
 def test_a_served_page_asks_for_explanations(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.report.serve.app import make_app
-    from graph_metric_learn.report.serve.service import Service
+    from graph_metric_learn.serve.app import make_app
+    from graph_metric_learn.serve.service import Service
     from running_server import Running
 
     graphs, y = rings_and_stars()
@@ -357,8 +357,8 @@ def test_a_served_page_asks_for_explanations(tmp_path):
 def test_the_page_of_an_index(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.report.serve.app import make_app
-    from graph_metric_learn.report.serve.service import Service
+    from graph_metric_learn.serve.app import make_app
+    from graph_metric_learn.serve.service import Service
     from running_server import Running
 
     graphs, y = rings_and_stars()

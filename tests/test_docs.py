@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.baselines import BASELINES
 from graph_metric_learn.embeddings import EMBEDDINGS
-from graph_metric_learn.experiments.methods import method_names
 from graph_metric_learn.features.blocks import BLOCKS
 from graph_metric_learn.metrics import METRICS
 from graph_metric_learn.metrics.explanation import Explanation
 from graph_metric_learn.metrics.sgml.losses import LOSSES
 from graph_metric_learn.objectives import OBJECTIVES
 from graph_metric_learn.transport.engines import ENGINES, choose_engine
+from graph_metric_learn_reproduction.baselines import BASELINES
+from graph_metric_learn_reproduction.experiments.methods import method_names
 from markdown_pages import DOCS, ROOT, anchors, blocks, links, run_python
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]

@@ -79,7 +79,7 @@ def test_quiet_hides_bars_while_the_command_runs(before, behind, hidden, monkeyp
     shown = []
     monkeypatch.setattr(progress, "tqdm", lambda **options: shown.append(options["disable"]))
     monkeypatch.setattr(
-        "graph_metric_learn.report.demo.run_demo",
+        "graph_metric_learn.viz.demo.run_demo",
         lambda *_, **__: progress.progress_bar(None, total=1, unit="step"),
     )
     assert main([*before, "demo", *behind]) == 0

@@ -1,4 +1,4 @@
-from graph_metric_learn.bench import warming
+from graph_metric_learn import warming
 from graph_metric_learn.cli.entry import main
 
 

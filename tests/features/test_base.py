@@ -55,7 +55,7 @@ class Initials(Block):
     """A name for each node that is its degree. A toy, with as many columns as the options say."""
 
     scaling = "none"
-    makes_columns = True
+    categorical = True
 
     def at_levels(self, graphs, levels, shared):
         assert self.options.n_columns is None

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 from safetensors.numpy import load, save
 
-from graph_metric_learn.persistence.models import _document
+from graph_metric_learn.io.models import _document
 
 SCALARS = (
     None, True, False, 0, -1, 1, 2, 7, 10**6, 10**9, 10**10, 2**63, 10**30, 0.0, -0.5, 1e-310, 1e19, 1e300, -1e300, "",

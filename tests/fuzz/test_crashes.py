@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.experiments.records import Records
-from graph_metric_learn.persistence.models import load_model, save_model
+from graph_metric_learn.io.models import load_model, save_model
+from graph_metric_learn_reproduction.experiments.records import Records
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
@@ -113,7 +113,7 @@ def test_overwriting_always_leaves_a_model(tmp_path):
 
 
 def test_a_matrix_of_distances(tmp_path):
-    from graph_metric_learn.persistence.matrices import write_npy
+    from graph_metric_learn.io.matrices import write_npy
 
     curves = gml.as_curves([np.ones((2, 1)), np.zeros((3, 1))])
     wanted, file = gml.pairwise_distances(curves), tmp_path / "place" / "d.npy"

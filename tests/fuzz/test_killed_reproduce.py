@@ -11,7 +11,7 @@ import pytest
 from test_crashes import killed_at_every_step
 
 from graph_metric_learn.cli import main
-from graph_metric_learn.experiments.records import Records
+from graph_metric_learn_reproduction.experiments.records import Records
 from graph_zoo import write_tu
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
@@ -47,7 +47,7 @@ def test_killed_at_every_step(root, tmp_path, monkeypatch):
 
     Without the page, which is written anew each time.
     """
-    monkeypatch.setattr("graph_metric_learn.experiments.reproduce.write_page", lambda records, out: out)
+    monkeypatch.setattr("graph_metric_learn_reproduction.experiments.reproduce.write_page", lambda records, out: out)
     methods, seen = ["random", "mean-pool"], []
     assert main(arguments(root, tmp_path / "whole", methods)) == 0
     wanted = results(tmp_path / "whole")

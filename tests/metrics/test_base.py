@@ -50,14 +50,14 @@ def test_distances_below_the_rounding_are_zero(data, monkeypatch):
 
 
 def test_an_incomplete_metric_cannot_be_made():
-    class Nothing(BaseGraphMetric):
+    class Unlabelled(BaseGraphMetric):
         pass
 
     try:
         with pytest.raises(TypeError, match="abstract"):
-            Nothing()
+            Unlabelled()
     finally:
-        del METRICS["Nothing"]
+        del METRICS["Unlabelled"]
 
 
 def test_a_name_that_is_taken_is_refused():

@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.objectives import Classes, Nothing, Numbers, objective_for, resolve_objective
+from graph_metric_learn.objectives import Classes, Numbers, Unlabelled, objective_for, resolve_objective
 
 PATHS = as_graphs([nx.path_graph(n) for n in range(2, 12)])
 
@@ -19,10 +19,10 @@ PATHS = as_graphs([nx.path_graph(n) for n in range(2, 12)])
         ("auto", [0.0, 1.0] * 5, Classes),
         ("auto", np.linspace(0, 1, 10), Numbers),
         ("auto", np.zeros((10, 2)), Numbers),
-        ("auto", None, Nothing),
+        ("auto", None, Unlabelled),
         ("numbers", range(10), Numbers),
         ("classes", range(10), Classes),  # heads say so: any number of classes is theirs to judge
-        ("none", [0, 1] * 5, Nothing),
+        ("none", [0, 1] * 5, Unlabelled),
     ],
 )
 def test_tasks_and_what_auto_stands_for(task, y, wanted):

@@ -11,6 +11,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..report.demo import run_demo
+    from ..viz.demo import run_demo
 
     run_demo(options.out, overwrite=True)

@@ -21,8 +21,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..neighbors import load
-    from ..persistence.matrices import write_csv, write_npy
+    from ..io.matrices import write_csv, write_npy
+    from ..predictors import load
 
     if options.out.suffix not in (".npy", ".csv"):
         raise ValueError(f"{options.out}: the ending must be .npy or .csv")

@@ -27,7 +27,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..neighbors import load
+    from ..predictors import load
 
     if options.picture:
         check_new(options.picture, options.overwrite)

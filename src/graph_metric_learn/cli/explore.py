@@ -24,8 +24,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..neighbors import load
-    from ..report.explorer import explore
+    from ..predictors import load
+    from ..viz.explorer import explore
 
     check_new(options.out, options.overwrite)
     check_model(options.model, "explore")

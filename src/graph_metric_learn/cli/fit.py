@@ -88,7 +88,7 @@ def _auto_or(kind: type) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..persistence.models import check_free
+    from ..io.models import check_free
 
     check_new(options.out, options.overwrite)
     check_free(options.out, overwrite=options.overwrite)
@@ -131,7 +131,7 @@ def _task(options: argparse.Namespace, y: Any) -> str:
 
 def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
     """The predictor that was asked for, not fitted."""
-    from ..neighbors.by_name import predictor
+    from ..predictors.by_name import predictor
 
     model = "knn" if options.model == "metric" else options.model
     settings = {}

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     from ..index import GraphIndex
     from ..index.folder import new_folder
     from ..metrics.base import is_same_metric
-    from ..neighbors import load
+    from ..predictors import load
 
     if options.append and options.overwrite:
         raise ValueError("--append adds to an index, --overwrite replaces it: give one of them")

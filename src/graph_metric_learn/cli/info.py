@@ -19,7 +19,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..neighbors import load
+    from ..predictors import load
 
     about = _about_index(options.model) if is_index(options.model) else _about(load(options.model))
     about["bytes"] = sum(path.stat().st_size for path in options.model.rglob("*") if path.is_file())

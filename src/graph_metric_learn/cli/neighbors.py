@@ -67,7 +67,7 @@ def _in_index(options: argparse.Namespace) -> Search:
 
 def _in_model(options: argparse.Namespace) -> Search:
     """The same among the reference graphs of a model; ids are their names, or their rows where they have none."""
-    from ..neighbors import load
+    from ..predictors import load
 
     model = load(options.index)
     if not hasattr(model, "kneighbors"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from importlib.metadata import entry_points
 
 from .. import __version__
 
@@ -22,9 +23,12 @@ COMMANDS = {
     "explain": "why two graphs are near or far by a saved model: shares of terms, nodes and edges",
     "serve": "answer requests for predictions, neighbours and explanations over HTTP, and show the explorer",
     "distances": "distances between graphs by a saved model, to .npy or .csv",
+    "warm-up": "compile all loops now instead of at their first use, for images and after an installation",
+}
+# Commands of distributions beside this one.
+BESIDE = {
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
-    "warm-up": "compile all loops now instead of at their first use, for images and after an installation",
 }
 _QUIET = "no progress bars: nothing on stderr but warnings and errors"
 
@@ -37,11 +41,18 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for name, text in COMMANDS.items():
-        module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
+    modules = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS} | _elsewhere()
+    for name, text in {**COMMANDS, **BESIDE}.items():
+        module = importlib.import_module(modules[name])
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)
         # --quiet may stand before the command or behind it: without a default, the second does not undo the first.
         command.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=_QUIET)
     return parser
+
+
+def _elsewhere() -> dict[str, str]:
+    """Modules of the commands of other distributions, by name; `missing` where they are not installed."""
+    installed = {point.name: point.value for point in entry_points(group="graph_metric_learn.commands")}
+    return {name: installed.get(name, f"{__package__}.missing") for name in BESIDE}

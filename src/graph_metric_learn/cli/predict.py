@@ -28,7 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..neighbors import load
+    from ..predictors import load
 
     if options.out:
         check_new(options.out, options.overwrite)

@@ -83,10 +83,10 @@ def _no_address(host: str, port: int, error: Exception) -> ValueError:
 
 def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     """What is to be served, and what to warn of."""
-    from ..neighbors import load
-    from ..report.serve.app import LOCAL, make_app
-    from ..report.serve.requests import Limits
-    from ..report.serve.service import Service
+    from ..predictors import load
+    from ..serve.app import LOCAL, make_app
+    from ..serve.requests import Limits
+    from ..serve.service import Service
 
     model = load(options.model)
     index = None

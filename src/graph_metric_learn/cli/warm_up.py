@@ -10,6 +10,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..bench.warming import warm_up
+    from ..warming import warm_up
 
     print(f"compiled, or found compiled, in {warm_up():.1f} s")

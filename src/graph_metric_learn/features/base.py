@@ -33,7 +33,7 @@ class Block:
     scaling : {"together", "apart", "none"}
         Whether columns are centred and share one scale, or have one each (columns of different units), or stay as they
         are (names).
-    makes_columns : bool
+    categorical : bool
         Whether rows are names of what is equal or different (64-bit hashes), and not points in space.
     embeddings : tuple of str or None
         Embeddings that are tried where every block of a set has such a list; None for all that take such points.
@@ -46,7 +46,7 @@ class Block:
     """
 
     scaling: ClassVar[str] = "together"
-    makes_columns: ClassVar[bool] = False
+    categorical: ClassVar[bool] = False
     embeddings: ClassVar[tuple[str, ...] | None] = None
     reads_labels: ClassVar[bool] = False
     cloud: ClassVar[str] = "nodes"

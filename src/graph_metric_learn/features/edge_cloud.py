@@ -133,7 +133,7 @@ class EdgeTrees(_EdgeBlock):
     """
 
     scaling = "none"
-    makes_columns = True
+    categorical = True
     reads_labels = True
 
     @classmethod

@@ -34,7 +34,7 @@ class Trees(Block):
     """
 
     scaling = "none"
-    makes_columns = True
+    categorical = True
     reads_labels = True
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:

@@ -16,8 +16,8 @@ from .._core.parallel import n_workers
 from .._core.validation import whole_number
 from ..graphs import Graphs
 from ..graphs.stream import is_stream, read_chunks
+from ..io.models import load_model
 from ..metrics.base import METRICS, BaseGraphMetric
-from ..persistence.models import load_model
 from ..transport import Curves, Embedded, Vectors, curve_vectors
 from .curves import curve_arrays, curves_within, embedded_at, nearest_curves
 from .folder import IndexFolder, State, create

@@ -18,7 +18,7 @@ from .._core.progress import progress_bar
 from .._core.registry import Registry
 from ..graphs import Columns, Graphs, as_graphs
 from ..graphs.stream import is_stream, read_chunks
-from ..persistence.models import opened_model, save_model
+from ..io.models import opened_model, save_model
 from ..transport import Embedded, Vectors, pairwise_distances
 from ..transport.embedded import LARGEST
 from .explanation import Explanation

@@ -2,12 +2,12 @@
 
 from .base import OBJECTIVES, Objective
 from .classes import Classes
-from .nothing import Nothing
 from .numbers import Numbers
 from .tasks import objective_for, resolve_objective
+from .unlabelled import Unlabelled
 
-__all__ = ["OBJECTIVES", "Classes", "Nothing", "Numbers", "Objective", "objective_for", "resolve_objective"]
+__all__ = ["OBJECTIVES", "Classes", "Numbers", "Objective", "Unlabelled", "objective_for", "resolve_objective"]
 
 OBJECTIVES["classes"] = Classes
 OBJECTIVES["numbers"] = Numbers
-OBJECTIVES["none"] = Nothing
+OBJECTIVES["none"] = Unlabelled

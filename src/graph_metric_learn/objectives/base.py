@@ -26,14 +26,14 @@ class Objective(ABC):
         What `guess` predicts.
     supervised : bool
         Whether there are targets; without them neighbours cannot be scored, and nothing is learned.
-    any_scale : bool
+    scale_invariant : bool
         Whether outputs of a regression mean the same when all are multiplied by a number.
     """
 
     score_name: ClassVar[str] = "score"
     guess_name: ClassVar[str] = "the mean"
     supervised: ClassVar[bool] = True
-    any_scale: ClassVar[bool] = False
+    scale_invariant: ClassVar[bool] = False
 
     @abstractmethod
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:

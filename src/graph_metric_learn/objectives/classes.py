@@ -29,7 +29,7 @@ class Classes(Objective):
 
     score_name = "accuracy"
     guess_name = "the largest class"
-    any_scale = True  # the largest output says which class
+    scale_invariant = True  # the largest output says which class
 
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
         self.classes_, codes = np.unique(check_classes(graphs, y), return_inverse=True)

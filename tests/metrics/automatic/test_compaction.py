@@ -65,7 +65,7 @@ def test_pull_is_the_adjoint(rng, vectors, form):
     projection = Projection.fit(form(vectors), 6)
     given, gradient = rng.normal(size=(1, 60)), rng.normal(size=6)
     applied = projection.apply(form(given))[0].astype(float)
-    assert given[0] @ projection.pull(gradient) == pytest.approx(applied @ gradient, rel=1e-4, abs=1e-5)
+    assert given[0] @ projection.backward(gradient) == pytest.approx(applied @ gradient, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize("form", FORMS)

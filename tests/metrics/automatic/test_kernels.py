@@ -95,10 +95,10 @@ def test_a_kernel_that_predicts_too_little_may_order_graphs_best(rng):
     far = 1.0 - 0.01 * targets @ targets.T
     np.fill_diagonal(far, 0.0)
     squares = {"far": far, "blurred": squares_of(targets + 0.7 * rng.normal(size=(60, 1)))}
-    found = shortlist(squares, targets, any_scale=True)
+    found = shortlist(squares, targets, scale_invariant=True)
     assert found[0][0] == "far"
     assert shortlist(squares, targets)[0][0] == "blurred"
-    choice = choose_kernels(kernels_of(squares, found), targets, any_scale=True)
+    choice = choose_kernels(kernels_of(squares, found), targets, scale_invariant=True)
     assert {name for name, _ in choice.names} == {"far"}
     assert choice.error < 0.01
     assert "blurred" in {name for name, _ in choose_kernels(kernels_of(squares, found), targets).names}

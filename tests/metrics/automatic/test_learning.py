@@ -67,19 +67,19 @@ def test_kernels_are_those_that_tell_the_targets(three, rng, monkeypatch):
     assert plan.penalty > 0
 
 
-@pytest.mark.parametrize("any_scale", [True, False])
-def test_the_scale_of_scores_counts_for_numbers_alone(rng, monkeypatch, any_scale):
+@pytest.mark.parametrize("scale_invariant", [True, False])
+def test_the_scale_of_scores_counts_for_numbers_alone(rng, monkeypatch, scale_invariant):
     asked = []
 
-    def errors(kernel, targets, penalties=ridge.PENALTIES, *, any_scale=False, groups=None):
-        asked.append(any_scale)
-        return original(kernel, targets, penalties, any_scale=any_scale, groups=groups)
+    def errors(kernel, targets, penalties=ridge.PENALTIES, *, scale_invariant=False, groups=None):
+        asked.append(scale_invariant)
+        return original(kernel, targets, penalties, scale_invariant=scale_invariant, groups=groups)
 
     original = ridge.left_out_errors
     monkeypatch.setattr(kernels, "left_out_errors", errors)
     monkeypatch.setattr(ridge, "left_out_errors", errors)
     columns = rng.normal(size=(COUNT, 2))
-    objective, target = (with_classes(2), (columns[:, 0] > 0) * 1) if any_scale else Numbers.of(columns[:, 0])
+    objective, target = (with_classes(2), (columns[:, 0] > 0) * 1) if scale_invariant else Numbers.of(columns[:, 0])
     sample, term = points_sample({"attributes@0": columns}, target), points_term(columns)
     screened = {"one": Screened(term, sample.squares(term))}
     plan = plan_kernels(screened, objective, sample, sample, rng)
@@ -88,7 +88,7 @@ def test_the_scale_of_scores_counts_for_numbers_alone(rng, monkeypatch, any_scal
     squares = squares_of(columns).astype(np.float32)
     learn(plan, embedded, lambda known: squares, objective, target, np.arange(COUNT), rng, most=4)
     assert len(asked) >= 5
-    assert set(asked) == {any_scale}
+    assert set(asked) == {scale_invariant}
 
 
 def test_wide_vectors_are_projected_before_kernels_compare_them(rng):
@@ -178,8 +178,8 @@ def test_mates_do_not_choose_for_each_other_without_a_fold_either(rng):
     np.testing.assert_array_equal(grouped(known), squares["good"])
     tried = {(name, "gaussian"): kernels.kernel_from_squares(one, "gaussian") for name, one in squares.items()}
     fixed, outputs = np.eye(80), np.eye(2)[codes]
-    alone = kernels_by_known(fixed, 1.0, tried, outputs, any_scale=False)
-    grouped = kernels_by_known(fixed, 1.0, tried, outputs, any_scale=False, groups=groups)
+    alone = kernels_by_known(fixed, 1.0, tried, outputs, scale_invariant=False)
+    grouped = kernels_by_known(fixed, 1.0, tried, outputs, scale_invariant=False, groups=groups)
     np.testing.assert_allclose(alone(known)[0], tried["mates", "gaussian"], rtol=1e-6)
     np.testing.assert_allclose(grouped(known)[0], tried["good", "gaussian"], rtol=1e-6)
 
@@ -217,19 +217,19 @@ def test_kernels_and_penalty_are_chosen_by_the_known_graphs_alone(rng, monkeypat
         )
         for name, part in (("first", first), ("second", ~first))
     }
-    found = kernels_by_known(np.eye(COUNT), 3.0, tried, target, any_scale=False)
+    found = kernels_by_known(np.eye(COUNT), 3.0, tried, target, scale_invariant=False)
     for name, part in (("first", first), ("second", ~first)):
         known = np.flatnonzero(part)
         kernel, penalty = found(known)
         np.testing.assert_allclose(kernel, tried[name, "gaussian"])
         changed = np.where(part, target, rng.normal(size=(COUNT, 1)))
-        again = kernels_by_known(np.eye(COUNT), 3.0, tried, changed, any_scale=False)(known)
+        again = kernels_by_known(np.eye(COUNT), 3.0, tried, changed, scale_invariant=False)(known)
         np.testing.assert_array_equal(again[0], kernel)
         assert again[1] == penalty
     kernel, penalty = found(np.arange(5))  # too few to choose by
     np.testing.assert_array_equal(kernel, np.eye(COUNT))
     assert penalty == 3.0
-    assert kernels_by_known(np.eye(COUNT), 3.0, {}, target, any_scale=False)(np.arange(60))[1] == 3.0
+    assert kernels_by_known(np.eye(COUNT), 3.0, {}, target, scale_invariant=False)(np.arange(60))[1] == 3.0
 
 
 @pytest.mark.parametrize("anew", [True, False])

@@ -18,4 +18,4 @@ def test_a_map_of_low_rank_changes_few_directions(rng, low_rank):
 
 def test_pull_is_the_adjoint(rng, low_rank):
     vectors, gradient = rng.normal(size=(5, 6)), rng.normal(size=6)
-    np.testing.assert_allclose(vectors @ low_rank.pull(gradient), low_rank.apply(vectors) @ gradient)
+    np.testing.assert_allclose(vectors @ low_rank.backward(gradient), low_rank.apply(vectors) @ gradient)

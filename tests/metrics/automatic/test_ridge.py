@@ -66,16 +66,16 @@ def test_errors_whatever_the_scale_of_predictions(problem, penalty):
     predicted = predicted_without(kernel, targets, penalty)
     factors = np.linspace(0, 20, 20_001)[:, None, None]
     wanted = ((targets - factors * predicted) ** 2).mean(1).sum(1).min()
-    found = left_out_errors(kernel, targets, np.array([penalty]), any_scale=True)
+    found = left_out_errors(kernel, targets, np.array([penalty]), scale_invariant=True)
     assert found[0] == pytest.approx(wanted, rel=1e-5)
-    assert left_out_error(kernel, targets, penalty, any_scale=True) == pytest.approx(wanted, rel=1e-5)
+    assert left_out_error(kernel, targets, penalty, scale_invariant=True) == pytest.approx(wanted, rel=1e-5)
     assert found[0] < refitted(kernel, targets, penalty)
 
 
 def test_no_factor_makes_wrong_predictions_right():
     """Without anything to learn, graphs left out are predicted to be on the other side of the mean."""
     targets = np.array([[1.0], [-1.0]] * 10)
-    found = left_out_errors(np.ones((20, 20)), targets, any_scale=True)
+    found = left_out_errors(np.ones((20, 20)), targets, scale_invariant=True)
     np.testing.assert_allclose(found, 1.0)
 
 
@@ -84,18 +84,18 @@ def test_missing_entries_do_not_count_whatever_the_scale(problem):
     missing = np.concatenate([targets, np.full_like(targets, np.nan)], axis=1)
     missing[:, 2] = np.where(np.arange(40) % 3, np.nan, 0.0)
     for penalty in (0.01, 1.0):
-        wanted = left_out_error(kernel, targets, penalty, any_scale=True)
-        assert left_out_error(kernel, missing, penalty, any_scale=True) == pytest.approx(wanted)
+        wanted = left_out_error(kernel, targets, penalty, scale_invariant=True)
+        assert left_out_error(kernel, missing, penalty, scale_invariant=True) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_best_penalty_whatever_the_scale(problem, monkeypatch, exact):
     kernel, targets = problem[0] ** 8, problem[1][:, :1]  # graphs farther apart: predictions are near the mean
-    errors = left_out_errors(kernel, targets, any_scale=True)
+    errors = left_out_errors(kernel, targets, scale_invariant=True)
     assert errors.argmin() != left_out_errors(kernel, targets).argmin()
     if not exact:
         monkeypatch.setattr(ridge, "_EXACT", 10)
-    found = best_penalty(kernel, targets, PENALTIES[errors.argmin()], any_scale=True)
+    found = best_penalty(kernel, targets, PENALTIES[errors.argmin()], scale_invariant=True)
     assert found == pytest.approx((PENALTIES[errors.argmin()], errors.min()))
 
 

@@ -80,7 +80,7 @@ def test_pull_is_the_adjoint_of_coordinates(data, kind, projected, rng):
     term.weight = 2.5
     coordinates = dense(term.coordinates(embedded)).astype(float)
     gradient = rng.normal(size=coordinates.shape[1])
-    np.testing.assert_allclose(dense(embedded) @ term.pull(gradient), coordinates @ gradient, atol=1e-4)
+    np.testing.assert_allclose(dense(embedded) @ term.backward(gradient), coordinates @ gradient, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [*TITLES, *SPARSE])

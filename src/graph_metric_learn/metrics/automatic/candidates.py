@@ -97,7 +97,7 @@ def embeddings_for(names: Sequence[str], wanted: str = "auto", *, supervised: bo
     (['histogram', 'counts', 'assignment', 'normalized-assignment'], ['mean'])
     """
     blocks = [BLOCKS[parse_name(name).kind] for name in names]
-    columns = {block.makes_columns for block in blocks}
+    columns = {block.categorical for block in blocks}
     if len(columns) == 2:
         raise ValueError(f"trees go with trees alone, got {', '.join(names)}")
     cloud_of(names)

@@ -73,7 +73,7 @@ class Projection:
             return _product(vectors, self.directions.astype(np.float64))
         return (inner_products(vectors, self.landmarks) @ self.coefficients).astype(np.float32)
 
-    def pull(self, gradient: np.ndarray) -> np.ndarray:
+    def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient by the vectors [D] of something whose gradient by the coordinates [r] is given, or of several.
 
         In the precision of the directions: they are not copied.

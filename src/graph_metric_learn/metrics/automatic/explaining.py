@@ -253,13 +253,13 @@ def chosen_gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndar
     """By chosen term, the vector whose product with the difference of its vectors is what it adds to d²."""
     rest = gap[0 if metric.learned_ is None else metric.learned_.width :]
     if metric.low_rank_ is not None:
-        rest = metric.low_rank_.pull(rest)
+        rest = metric.low_rank_.backward(rest)
     elif metric.compaction_ is not None:
-        rest = metric.compaction_.pull(rest)
+        rest = metric.compaction_.backward(rest)
     found, start = [], 0
     for term in metric.terms_:
         end = start + (embedded[term.key].shape[1] if term.projection is None else term.projection.width)
-        found.append((term, term.pull(rest[start:end])))
+        found.append((term, term.backward(rest[start:end])))
         start = end
     return found
 

@@ -13,7 +13,7 @@ from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
 FORMS = ("gaussian", "linear")
 _SHORTLIST = 16  # kernels, the best on their own, that sums are built from
 _STEPS = 6  # kernels in a sum, at most
-_Given = tuple[np.ndarray, bool, np.ndarray | None]  # centred targets, any_scale, groups
+_Given = tuple[np.ndarray, bool, np.ndarray | None]  # centred targets, scale_invariant, groups
 _GAIN = 0.002  # relative decrease of the error that another kernel must bring
 
 
@@ -59,12 +59,12 @@ def shortlist(
     squares: Mapping[str, np.ndarray],
     targets: np.ndarray,
     *,
-    any_scale: bool = False,
+    scale_invariant: bool = False,
     groups: np.ndarray | None = None,
 ) -> list[tuple[str, str]]:
     """The best kernels on their own, from squared distances [n, n] by candidate; targets [n, T]."""
     centred = targets - known_means(targets)
-    found = in_parallel(_errors_of_forms, squares.values(), (centred, any_scale, groups), threads=True)
+    found = in_parallel(_errors_of_forms, squares.values(), (centred, scale_invariant, groups), threads=True)
     errors = {(name, form): error for name, both in zip(squares, found, strict=True) for form, error in both.items()}
     return sorted(errors, key=lambda key: errors[key])[:_SHORTLIST]
 
@@ -76,24 +76,24 @@ def _errors_of_forms(given: _Given, squares: np.ndarray) -> dict[str, float]:
 
 def _errors(given: _Given, kernel: np.ndarray) -> np.ndarray:
     """The errors of a kernel, by penalty."""
-    centred, any_scale, groups = given
-    return left_out_errors(kernel, centred, any_scale=any_scale, groups=groups)
+    centred, scale_invariant, groups = given
+    return left_out_errors(kernel, centred, scale_invariant=scale_invariant, groups=groups)
 
 
 def choose_kernels(
     kernels: Mapping[tuple[str, str], np.ndarray],
     targets: np.ndarray,
     *,
-    any_scale: bool = False,
+    scale_invariant: bool = False,
     groups: np.ndarray | None = None,
 ) -> KernelChoice:
     """A mean of few kernels [n, n], built greedily with replacement, by the least leave-one-out squared error.
 
     A step tries all with the penalty that was best so far, and looks for the best penalty of the winner. For
-    `any_scale` and `groups` see :func:`left_out_errors`.
+    `scale_invariant` and `groups` see :func:`left_out_errors`.
     """
     centred = targets - known_means(targets)
-    given = (centred, any_scale, groups)
+    given = (centred, scale_invariant, groups)
     alone = dict(zip(kernels, in_parallel(_errors, kernels.values(), given, threads=True), strict=True))
     first = min(alone, key=lambda key: alone[key].min())
     chosen, total = [first], kernels[first].astype(np.float64)
@@ -104,7 +104,7 @@ def choose_kernels(
         return (1 - share) * total + share * kernels[key]
 
     def error(key: tuple[str, str]) -> float:
-        return left_out_error(with_one_more(key), centred, penalty, any_scale=any_scale, groups=groups)
+        return left_out_error(with_one_more(key), centred, penalty, scale_invariant=scale_invariant, groups=groups)
 
     while len(chosen) < _STEPS:
         tried = dict(zip(kernels, by_threads(error, kernels), strict=True))

@@ -122,7 +122,7 @@ def plan_kernels(
     outputs = objective.outputs(screening.target)[few]
     best = shortlist(
         {name: one.squares[np.ix_(few, few)] for name, one in screened.items()}, outputs,
-        any_scale=objective.any_scale, groups=groups_among(screening.groups, few),
+        scale_invariant=objective.scale_invariant, groups=groups_among(screening.groups, few),
     )  # fmt: skip
     some = sample.part(objective.subsample(sample.target, _CHOSEN_ON, rng))
 
@@ -136,7 +136,7 @@ def plan_kernels(
     names = list(dict.fromkeys(name for name, _ in best))
     squares_of = dict(zip(names, by_threads(squares, names), strict=True))
     kernels = {(name, form): kernel_from_squares(squares_of[name], form) for name, form in best}
-    how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": some.groups}
+    how: dict[str, Any] = {"scale_invariant": objective.scale_invariant, "groups": some.groups}
     choice = choose_kernels(kernels, objective.outputs(some.target), **how)
     terms, forms = [screened[name].term for name, _ in choice.names], [form for _, form in choice.names]
     tried = kernels if len(some) == len(sample) <= _KERNELS_ANEW else {}
@@ -176,7 +176,7 @@ def kernels_by_known(
     tried: Mapping[tuple[str, str], np.ndarray],
     outputs: np.ndarray,
     *,
-    any_scale: bool,
+    scale_invariant: bool,
     groups: np.ndarray | None = None,
 ) -> Kernels:
     """The kernel among all graphs [N, N] and the penalty, as a function of the graphs that may be looked at.
@@ -189,7 +189,9 @@ def kernels_by_known(
         if len(known) < _FEWEST:
             return kernel, penalty
         among = {key: one[np.ix_(known, known)] for key, one in tried.items()}
-        choice = choose_kernels(among, outputs[known], any_scale=any_scale, groups=groups_among(groups, known))
+        choice = choose_kernels(
+            among, outputs[known], scale_invariant=scale_invariant, groups=groups_among(groups, known)
+        )
         return np.mean([tried[key] for key in choice.names], axis=0), choice.penalty
 
     return anew if tried else lambda known: (kernel, penalty)
@@ -226,7 +228,7 @@ def learn(
     parts = [Part.fit(term, form, embedded[term.key]) for term, form in zip(plan.terms, plan.forms, strict=True)]
     kernel = mean_kernel(parts, dict(embedded))
     outputs = objective.outputs(target)
-    how: dict[str, Any] = {"any_scale": objective.any_scale, "groups": own_groups}
+    how: dict[str, Any] = {"scale_invariant": objective.scale_invariant, "groups": own_groups}
     machine = Machine.fit(parts, kernel, outputs, plan.penalty, **how)
     tried = plan.tried if all(len(one) == len(target) for one in plan.tried.values()) else {}
     kernels = kernels_by_known(kernel, machine.penalty, tried, outputs, **how)

@@ -18,6 +18,6 @@ class LowRankMap:
         """Mapped vectors [N, d]."""
         return vectors + vectors @ self.directions @ self.step @ self.directions.T
 
-    def pull(self, gradient: np.ndarray) -> np.ndarray:
+    def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient by the vectors [d], from that by the mapped ones."""
         return gradient + self.directions @ (self.step @ (self.directions.T @ gradient))

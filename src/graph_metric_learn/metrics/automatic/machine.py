@@ -116,12 +116,12 @@ class Machine:
         outputs: np.ndarray,
         guess: float,
         *,
-        any_scale: bool = False,
+        scale_invariant: bool = False,
         groups: np.ndarray | None = None,
     ) -> Machine:
         """From the mean kernel among the references [M, M] and their outputs [M, T]; the penalty by leaving one out."""
         mean = known_means(outputs)
-        penalty, _ = best_penalty(kernel, outputs - mean, guess, any_scale=any_scale, groups=groups)
+        penalty, _ = best_penalty(kernel, outputs - mean, guess, scale_invariant=scale_invariant, groups=groups)
         return cls(parts, fit_ridge(kernel, outputs - mean, penalty), mean, penalty)
 
     def kernel(self, embedded: dict[str, Any]) -> np.ndarray:
@@ -160,7 +160,7 @@ class Machine:
             first, second = both.toarray() if sparse.issparse(both) else both
             gradients = part.mean_gradient(first, second, weights)
             projection = None if sparse.issparse(both) else part.term.projection
-            found.append((part.term, gradients if projection is None else projection.pull(gradients)))
+            found.append((part.term, gradients if projection is None else projection.backward(gradients)))
         return found
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

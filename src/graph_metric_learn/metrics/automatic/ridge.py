@@ -19,7 +19,7 @@ def left_out_errors(
     targets: np.ndarray,
     penalties: np.ndarray = PENALTIES,
     *,
-    any_scale: bool = False,
+    scale_invariant: bool = False,
     groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Mean squared error of leaving one out, by penalty [P], added up over the targets.
@@ -34,7 +34,7 @@ def left_out_errors(
         Centred. A target with missing entries (NaN) is predicted from the graphs that have one; beyond the eight
         patterns with the most gaps, missing entries are taken as 0, the mean. They never count in the error.
     penalties : ndarray [P]
-    any_scale : bool
+    scale_invariant : bool
         Whether to count what is missed when all predictions are multiplied by the factor that suits them best. Kernels
         by which all graphs are far from each other predict little more than the mean, but may order graphs well.
     groups : ndarray [N], optional
@@ -54,7 +54,7 @@ def left_out_errors(
                 some = axes[together]
                 left_out[together] = np.linalg.solve((some * factors) @ some.transpose(0, 2, 1), solved[together])
             missed[place][np.ix_(rows, columns)] = left_out
-    return np.array([_error(one, targets, any_scale=any_scale) for one in missed])
+    return np.array([_error(one, targets, scale_invariant=scale_invariant) for one in missed])
 
 
 def _parts(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -112,7 +112,7 @@ def best_penalty(
     targets: np.ndarray,
     guess: float | None = None,
     *,
-    any_scale: bool = False,
+    scale_invariant: bool = False,
     groups: np.ndarray | None = None,
 ) -> tuple[float, float]:
     """The penalty of the least leave-one-out error, and that error.
@@ -121,7 +121,7 @@ def best_penalty(
     inverse, which takes a tenth of the time.
     """
     if len(kernel) <= _EXACT or guess is None:
-        errors = left_out_errors(kernel, targets, any_scale=any_scale, groups=groups)
+        errors = left_out_errors(kernel, targets, scale_invariant=scale_invariant, groups=groups)
         place = int(errors.argmin())
         return float(PENALTIES[place]), float(errors[place])
     last = len(PENALTIES) - 1
@@ -129,7 +129,7 @@ def best_penalty(
     tried: dict[int, float] = {}
 
     def error(place: int) -> float:
-        return left_out_error(kernel, targets, PENALTIES[place], any_scale=any_scale, groups=groups)
+        return left_out_error(kernel, targets, PENALTIES[place], scale_invariant=scale_invariant, groups=groups)
 
     def look(places: list[int]) -> None:
         missing = [place for place in places if 0 <= place <= last and place not in tried]
@@ -151,7 +151,7 @@ def left_out_error(
     targets: np.ndarray,
     penalty: float,
     *,
-    any_scale: bool = False,
+    scale_invariant: bool = False,
     groups: np.ndarray | None = None,
 ) -> float:
     """The same as `left_out_errors` for one penalty, by an inverse."""
@@ -172,16 +172,16 @@ def left_out_error(
             within = inverse[np.maximum(first, second), np.minimum(first, second)]
             left_out[together] = np.linalg.solve(within, solved[together])
         missed[np.ix_(rows, columns)] = left_out
-    return _error(missed, targets, any_scale=any_scale)
+    return _error(missed, targets, scale_invariant=scale_invariant)
 
 
-def _error(missed: np.ndarray, targets: np.ndarray, *, any_scale: bool) -> float:
+def _error(missed: np.ndarray, targets: np.ndarray, *, scale_invariant: bool) -> float:
     """Mean square of what was missed, over the entries that are known, added up over the columns.
 
-    With `any_scale`, of what predictions p of targets y miss when multiplied by a = ⟨y, p⟩ / |p|², or by 0 where that
-    is negative: |y|² − a² |p|².
+    With `scale_invariant`, of what predictions p of targets y miss when multiplied by a = ⟨y, p⟩ / |p|², or by 0 where
+    that is negative: |y|² − a² |p|².
     """
-    if not any_scale:
+    if not scale_invariant:
         return float(known_means(np.where(np.isfinite(targets), missed, np.nan) ** 2).sum())
     predicted = targets - missed
     squares, shared = float(known_means(predicted**2).sum()), float(known_means(targets * predicted).sum())

@@ -131,10 +131,10 @@ class Term:
         vectors = embedded if self.projection is None else self.projection.apply(embedded)
         return vectors * (np.sqrt(self.weight) if sparse.issparse(vectors) else np.float32(np.sqrt(self.weight)))
 
-    def pull(self, gradient: np.ndarray) -> np.ndarray:
+    def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient by vectors of the embedding [D], from that by the coordinates [r]."""
         gradient = np.sqrt(self.weight) * gradient
-        return gradient if self.projection is None else self.projection.pull(gradient)
+        return gradient if self.projection is None else self.projection.backward(gradient)
 
     def plan(self, blocks: Blocks, first: int) -> np.ndarray:
         """Which points of two graphs are compared, the first of which has `first` points."""
@@ -166,7 +166,7 @@ class Term:
         title, names, kind = config["title"], config["names"], choice(EMBEDDINGS)(config["kind"], "kind")
         for place, name in enumerate(names):
             choice(blocks.names_)(name, f"names.{place}")
-        makes = {BLOCKS[parse_name(name).kind].makes_columns for name in names}
+        makes = {BLOCKS[parse_name(name).kind].categorical for name in names}
         if makes != {EMBEDDINGS[kind].takes_columns} or len({cloud_of([name]) for name in names}) > 1:
             raise FieldError("names", f"are blocks that do not go together, or not with {kind!r}")
         columns = sum(blocks.columns(name) for name in names)

@@ -16,8 +16,8 @@ from ..._core.validation import draw_seed
 from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums
 from ...graphs import Columns, Graphs
+from ...io.models import opened_model
 from ...objectives import Objective
-from ...persistence.models import opened_model
 from ...transport import Curves, curve_vectors
 from ...transport.curves import resolve
 from ...transport.devices import resolve_device

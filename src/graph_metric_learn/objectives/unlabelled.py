@@ -1,0 +1,67 @@
+"""No targets: the objective: a distance without targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core.fields import FieldError
+from ..graphs import Graphs
+from .base import Objective
+from .folds import spread_folds
+
+
+class Unlabelled(Objective):
+    """No targets: graphs should be near each other that look alike."""
+
+    supervised = False
+
+    def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """Targets are not looked at: there are no columns."""
+        return np.zeros((len(graphs), 0))
+
+    def outputs(self, target: np.ndarray) -> np.ndarray:
+        return target
+
+    def decode(self, target: np.ndarray) -> np.ndarray:
+        return target
+
+    def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+        return np.sort(rng.permutation(len(target))[:most])
+
+    def folds(
+        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
+    ) -> np.ndarray:
+        return spread_folds(np.zeros(len(target), dtype=np.int64), count, rng, groups)
+
+    def neighbor_scores(
+        self,
+        distances: np.ndarray,
+        neighbors: np.ndarray,
+        target: np.ndarray,
+        ks: Sequence[int],
+        *,
+        weighted: bool = False,
+    ) -> np.ndarray:
+        raise ValueError("without targets, neighbours cannot be scored")
+
+    def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
+        raise ValueError("without targets, predictions cannot be scored")
+
+    def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+        raise ValueError("without targets, predictions cannot be scored")
+
+    def summary(self) -> str:
+        return "no targets"
+
+    def state(self) -> None:
+        return None
+
+    def set_state(self, state: Any) -> None:
+        if state is not None:
+            raise FieldError("objective", "must be null without targets")
+
+    def n_outputs(self) -> int:
+        return 0

@@ -1,0 +1,132 @@
+"""What is served: predictions, neighbours and explanations of graphs by one model, in forms that JSON can hold."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..metrics.base import BaseGraphMetric, is_same_metric
+from ..predictors.base import MetricPredictor
+from ..viz.explorer.exploration import Exploration, explored
+from ..viz.explorer.indexed import explored_index
+from ..viz.explorer.packing import pack_explanation, safe_json
+from ..viz.explorer.page import render_explorer
+
+
+class Unavailable(Exception):
+    """What is served cannot be read any more."""
+
+
+class Service:
+    """A model, an index to search in, and graphs to show.
+
+    Parameters
+    ----------
+    model : fitted metric or predictor
+    index : GraphIndex, optional
+        Where neighbours are looked for; the reference graphs of a k-NN predictor when None. It must have been made with
+        this metric. What other processes write to its folder is seen by the next request.
+    graphs, y, names : optional
+        What the page shows, see :func:`explore`; graphs of the index, without drawings, when there are none.
+    """
+
+    def __init__(
+        self, model: Any, index: Any = None, graphs: Any = None, y: Any = None, names: Any = None, *, title: str = ""
+    ) -> None:
+        self.model, self.index = model, index
+        self.metric = model.metric_ if isinstance(model, MetricPredictor) else model
+        if not isinstance(self.metric, BaseGraphMetric):
+            raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
+        if index is not None and not is_same_metric(index.metric, self.metric):
+            raise ValueError("the index was made with another model: make it anew with this one, or serve that one")
+        self.exploration: Exploration | None = None
+        self.graphs = graphs
+        if graphs is not None:
+            options: dict[str, Any] = {
+                "title": title or None,
+                "explanations": 0,
+                "progress": False,
+            }  # made when asked for
+            self.exploration = explored(model, graphs, y, names, **options)
+            if self.exploration.note:
+                raise ValueError(f"{self.exploration.note} Give a smaller source for the page")
+        elif index is not None and len(index) > 1:
+            self.exploration = explored_index(index, title=title or "Graphs of the index")
+
+    def health(self) -> dict[str, Any]:
+        """That it is there, and what it is."""
+        self._refresh()
+        searched = self.index if self.index is not None else getattr(self.model, "embedded_", ())
+        return {"status": "ok", "model": type(self.model).__name__, "graphs": len(searched)}
+
+    def predict(self, graphs: list[Any]) -> dict[str, Any]:
+        """Classes or numbers, and shares of the classes where the model has such."""
+        if not hasattr(self.model, "predict"):
+            raise ValueError("the model is a metric without a predictor: it cannot predict")
+        if not hasattr(self.model, "predict_proba"):
+            return {"predictions": np.asarray(self.model.predict(graphs)).tolist()}
+        predicted, shares = self.model.predict_with_shares(graphs)
+        classes = [str(one) for one in self.model.classes_.tolist()]
+        listed = [dict(zip(classes, row, strict=True)) for row in shares.tolist()]
+        return {"predictions": predicted.tolist(), "shares": listed}
+
+    def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
+        """Ids, distances and, of an index, metadata of the nearest graphs, nearest first."""
+        if self.index is not None:
+            return self._in_index(k, lambda count: self.index.search(graphs, count, metadata=True))
+        if not hasattr(self.model, "kneighbors"):
+            raise ValueError("there is nothing to search in: serve a k-NN model, or give an index")
+        distances, rows = self.model.kneighbors(graphs, min(k, len(self.model.embedded_)))
+        names = self.model.names_
+        return {"ids": (rows if names is None else names[rows]).tolist(), "distances": distances.tolist()}
+
+    def neighbors_of_ids(self, ids: list[Any], k: int) -> dict[str, Any]:
+        """The same for graphs of the index; each is its own nearest."""
+        if self.index is None:
+            raise ValueError('"ids" are those of an index, and none is served: send graphs')
+        return self._in_index(k, lambda count: self.index.search_ids(ids, count, metadata=True))
+
+    def _in_index(self, k: int, search: Callable[[int], tuple[Any, ...]]) -> dict[str, Any]:
+        self._refresh()
+        if len(self.index) == 0:
+            raise ValueError("the index is empty")
+        distances, ids, notes = search(min(k, len(self.index)))
+        return {"ids": ids.tolist(), "distances": distances.tolist(), "metadata": notes}
+
+    def _refresh(self) -> None:
+        """Sees what other processes have written to the folder of the index."""
+        try:
+            if self.index is not None:
+                self.index.refresh()
+        except (ValueError, OSError):
+            raise Unavailable("the index was replaced or cannot be read: the server must be started again") from None
+
+    def explain(self, graphs: list[Any]) -> dict[str, Any]:
+        """All shares of the distance of two graphs."""
+        one, other = graphs
+        return self.metric.explain(one, other).as_dict()
+
+    def page(self) -> str | None:
+        """The explorer, which asks for explanations that it does not hold; None without graphs."""
+        if self.exploration is None:
+            return None
+        data = {**self.exploration.data(), "served": True}
+        return render_explorer(self.exploration.title, safe_json(data), served=True)
+
+    def explained(self, one: int, other: int) -> dict[str, Any]:
+        """The explanation of two graphs of the page, packed as in it."""
+        shown = self.exploration
+        if self.graphs is None:
+            raise ValueError(
+                "an index keeps no graphs, so they cannot be explained: serve with --source, or POST /explain"
+            )
+        if shown is None or not (0 <= one < len(shown.names) and 0 <= other < len(shown.names)) or one == other:
+            raise ValueError(f"there is no pair of graphs {one} and {other} on the page")
+        (found,) = self.metric.explain_pairs(self.graphs, [(one, other)])
+        terms: dict[str, int] = {}
+        looks = (shown.looks[one], shown.looks[other])
+        record = pack_explanation(found, looks, shown.most_edges, terms, shown.targets.classes)
+        return {"record": base64.b64encode(record).decode(), "terms": list(terms)}

@@ -1,0 +1,85 @@
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
+
+from graph_metric_learn.viz.demo.page import Explored, demo_page
+from page_reader import Page
+
+SECTIONS = ["explore", "result", "choice", "yours"]
+
+
+def test_page_shows_the_accuracies_that_were_reported(ran):
+    summary, source = ran
+    text = Page(source).text
+    for key in ("accuracy_before", "accuracy_after"):
+        assert f"{100 * summary[key]:.1f} %" in text
+
+
+def test_page_has_its_sections_and_drawings(ran):
+    _, source = ran
+    page = Page(source)
+    assert page.ids == SECTIONS
+    assert page.images == []
+    assert all(drawing["role"] == "img" and drawing["aria-label"] for drawing in page.drawings)
+    assert len(page.drawings) == 10
+
+
+def test_page_leads_to_the_explorers_and_nowhere_else(ran):
+    summary, source = ran
+    assert Page(source).links == summary["pages"]
+    for address in ("http:", "https:", "url(", "@import", "<script"):
+        assert address not in source
+    for name in summary["pages"]:
+        explorer = (Path(summary["path"]).parent / name).read_text(encoding="utf-8")
+        assert "Content-Security-Policy" in explorer
+
+
+def test_what_stands_beside_it(ran):
+    summary, source = ran
+    text = " ".join(Page(source).text.split())
+    assert f"{summary['milliseconds']:.0f} ms" in text
+    assert f"{100 * summary['accuracy_pixels']:.1f} %" in text
+    assert "300 of the 1797 digits are used" in text
+
+
+def test_the_snippet_runs_as_it_stands(small, tmp_path, monkeypatch):
+    source = demo_page(small, [], 3)
+    (code,) = re.findall(r"<pre><code>(.*?)</code></pre>", source, flags=re.DOTALL)
+    code = unescape(code)
+    assert "random_state=3" in code
+    monkeypatch.chdir(tmp_path)
+    fewer = code.replace("400", "60").replace("300", "40")
+    exec(fewer, {})
+    assert (tmp_path / "explorer.html").stat().st_size > 10_000
+
+
+def test_what_was_chosen_and_learned_is_listed(small):
+    metric = small.after.metric
+    metric.choice_ = SimpleNamespace(
+        scores={f"way {i}": i / 20 for i in range(20)}, weights={"way 3": 0.25, "way 19": 0.75}
+    )
+    metric.learned_.gate = replace(metric.learned_.gate, weight=3.0, unlearned=0.5, learned=0.625)
+    source = demo_page(small, [], 0)
+    text = " ".join(Page(source).text.split())
+    assert "weighted sum of the best: 25 % way 3 + 75 % way 19." in text
+    parts = ", ".join(dict.fromkeys(part.term.name for part in metric.learned_.machine.parts))
+    assert f"regression on the digits was fitted in closed form, to {parts}. Its scores" in text
+    assert "3 times as much as all else, by which k-NN on graphs held out goes from 50 % to 62 %." in text
+    metric.learned_.gate = replace(metric.learned_.gate, weight=0.0)
+    assert "held out from it: not at all." in " ".join(Page(demo_page(small, [], 0)).text.split())
+    bars = source.split('<ul class="bars">')[1].split("</ul>")[0]
+    assert bars.count("<li") == 13  # the best 12 and the chosen one that is not among them
+    assert bars.count('<li class="marked">') == 2
+
+
+def test_names_are_escaped(small):
+    hostile = "</script><b>&"
+    small.after.metric.choice_ = SimpleNamespace(scores={hostile: 0.5}, weights={hostile: 1.0})
+    source = demo_page(small, [Explored("x.html", hostile, hostile)], 0)
+    page = Page(source)
+    assert hostile in page.text
+    assert "<script" not in source
+    assert hostile not in source
+    assert "b" not in page.tags
