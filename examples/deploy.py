@@ -14,8 +14,7 @@ import httpx
 import networkx as nx
 
 import graph_metric_learn as gml
-from graph_metric_learn.serve.app import make_app
-from graph_metric_learn.serve.service import Service
+from graph_metric_learn.serve import Service, make_app
 
 graphs = [nx.cycle_graph(n) for n in range(4, 24)] + [nx.ladder_graph(n) for n in range(3, 23)]
 kinds = ["ring"] * 20 + ["ladder"] * 20

@@ -335,8 +335,7 @@ def test_it_fits_a_phone(file, tmp_path):
 def test_a_served_page_asks_for_explanations(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.serve.app import make_app
-    from graph_metric_learn.serve.service import Service
+    from graph_metric_learn.serve import Service, make_app
     from running_server import Running
 
     graphs, y = rings_and_stars()
@@ -357,8 +356,7 @@ def test_a_served_page_asks_for_explanations(tmp_path):
 def test_the_page_of_an_index(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.serve.app import make_app
-    from graph_metric_learn.serve.service import Service
+    from graph_metric_learn.serve import Service, make_app
     from running_server import Running
 
     graphs, y = rings_and_stars()

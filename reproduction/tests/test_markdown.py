@@ -1,6 +1,27 @@
-import pytest
+import re
 
-from graph_metric_learn_reproduction.markdown import Image, Prose, Table, cell_parts, literal, parse, table
+import pytest
+from jinja2 import UndefinedError
+from markupsafe import Markup
+
+from graph_metric_learn.viz.render import data_uri, render_html
+from graph_metric_learn_reproduction.experiments.settings import PACKAGE
+from graph_metric_learn_reproduction.markdown import (
+    Document,
+    Image,
+    Prose,
+    Section,
+    Table,
+    cell_parts,
+    literal,
+    parse,
+    render_markdown,
+    render_sentence,
+    table,
+)
+from page_reader import Page
+
+HOSTILE = "</script><b>bold</b> & \"quoted\" 'text'"
 
 TEXT = """# A & B
 
@@ -98,3 +119,65 @@ def test_parts_do_not_cut_elements():
     assert cell_parts("85.8 ± 4.7") == ["85.8 ± 4.7"]
     markup = parse("| a |\n|---|\n| 1 (&lt;b) |\n").lead[0].rows[0][0]
     assert all(type(part) is type(markup) for part in cell_parts(markup))  # or it would be escaped twice
+
+
+def page(*blocks, heading="Result", **images):
+    document = Document("ignored", [Prose(Markup("<p>lead</p>"))], [Section("result", heading, list(blocks))])
+    return render_html("document.html", PACKAGE, title=HOSTILE, document=document, images=images, cell_parts=cell_parts)
+
+
+def test_a_page_is_one_file_light_and_dark():
+    source = page(Image("figures/a.png", "a plot"), **{"figures/a.png": b"\x89PNG"})
+    read = Page(source)
+    read.assert_fetches_nothing()
+    assert [image["src"] for image in read.images] == [data_uri(b"\x89PNG")]
+    assert [image["alt"] for image in read.images] == ["a plot"]
+    assert "prefers-color-scheme: dark" in source
+    assert "lead" in read.text
+    assert read.links[0] == "#result"  # in the list of sections
+
+
+def test_values_are_escaped():
+    read = Page(page(Image("a", HOSTILE), heading=HOSTILE, a=b""))
+    assert read.text.count(HOSTILE) == 4  # title, heading of the page, link, heading of the section
+    assert read.images[0]["alt"] == HOSTILE
+    assert "b" not in read.tags
+
+
+def test_number_columns_break_only_between_parts():
+    table = Table([Markup(""), Markup("a (b)"), Markup("text")], [[Markup("— published")] * 3], [False, True, False])
+    table.rows.append([Markup("name"), Markup("1.0 ± 2.0 (3 runs)"), Markup("long " * 20)])
+    source = page(table)
+    Page(source)
+    assert '<th class="number parts"><span>a</span> <span>(b)</span></th>' in source
+    assert '<td class="number parts"><span>1.0 ± 2.0</span> <span>(3 runs)</span></td>' in source
+    assert '<td class="long">long long' in source
+    assert source.count('<tr class="published">') == 1
+    style = re.search("<style>.*?</style>", source, flags=re.S).group()
+    assert re.search(r"\.number \{[^}]*nowrap", style)
+    assert not re.search(r"(?:^|\s)td(?:, th)? \{[^}]*nowrap", style)
+
+
+def test_a_missing_value_is_an_error():
+    with pytest.raises(UndefinedError, match="n_measured"):
+        render_markdown(PACKAGE, "sgml.md")
+
+
+def test_sentences_are_one_line():
+    values = {"n_measured": 2, "n_tasks": 11, "mean": "+1.0", "median": "+0.5", "below": ["a", "b"]}
+    assert render_sentence(PACKAGE, "sgml.md", **values) == (
+        "k-NN, 2 of 11 cells measured: on average +1.0 points against the paper, the median +0.5. "
+        "Below the paper by more than its own standard deviation: a, b."
+    )
+
+
+def test_markdown_ends_in_one_newline_without_gaps():
+    values = {
+        "accuracies": [["a"]],
+        "sgml_judgement": "first",
+        "graph_metric_judgement": "\n\nlast\n\n",
+        "edge_judgement": "",
+        "outlook_judgement": "",
+        "unlabelled_judgement": "",
+    }
+    assert render_markdown(PACKAGE, "summary.md", **values) == "| a |\n|---|\n\nSGML: first\n\nlast\n"

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 from ..markdown import render_sentence
 from .comparisons import most_chosen
 from .differences import Comparison, average, compared_by_dataset, difference_row, judged, scores_of

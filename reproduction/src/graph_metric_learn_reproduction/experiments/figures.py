@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-
 from ..plots import as_png, times_against_paper, times_by_points
 from .figure1 import figure_times
 from .methods import grid

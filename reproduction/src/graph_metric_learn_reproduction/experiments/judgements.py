@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-
 from ..markdown import render_sentence
 from .choices import missed
 from .comparisons import named, other_systems

@@ -45,7 +45,9 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)
-    page = render_html("document.html", PACKAGE, title=TITLE, document=parse(text), images=images, cell_parts=cell_parts)
+    page = render_html(
+        "document.html", PACKAGE, title=TITLE, document=parse(text), images=images, cell_parts=cell_parts
+    )
     return write_atomic(out / "index.html", page, overwrite=True)
 
 

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 
 import graph_metric_learn as gml
-from graph_metric_learn.viz.explorer.targets import read_targets, vote
+from graph_metric_learn.viz.explorer.predictions import read_targets, vote
 from toy_metrics import FirstColumn, Memorizing, points
 
 AT = [0.0, 0.1, 0.3, 5.0, 5.2, 5.5]
@@ -22,9 +23,9 @@ def test_no_graph_is_predicted_from_itself():
     found = read(head, points(*AT, 0.11), [*y, "b"])
     assert found.classes == ["a", "b", "c", "d"]
     assert [found.classes[code] for code in found.predicted] == ["b", "a", "b", "d", "c", "d", "b"]
-    assert found.known.tolist() == [True] * 6 + [False]
-    assert [found.words[i].split()[0] for i in found.how] == ["the"] * 6 + ["that"]
-    assert [found.honest[i] for i in found.how] == [False] * 6 + [True]
+    assert found.fitted.tolist() == [True] * 6 + [False]
+    assert [found.sentences[i].split()[0] for i in found.origin] == ["the"] * 6 + ["that"]
+    assert [found.unbiased[i] for i in found.origin] == [False] * 6 + [True]
     assert found.wrong.tolist() == [True, True, False, True, True, False, False]
 
 
@@ -33,18 +34,18 @@ def test_what_has_learned_targets_is_asked_by_folds():
     graphs = points(*np.linspace(0, 1, 20))
     head = gml.GraphKNNClassifier(Memorizing(), n_neighbors=1).fit(graphs, y)
     found = read(head, graphs, y)
-    assert set(found.how) == {1}
-    assert found.words[1].startswith("held out")
+    assert set(found.origin) == {1}
+    assert found.sentences[1].startswith("held out")
     expected = {}
     for fold in head.metric_.fold_views(10**6):
-        for row, distances in zip(fold.held, fold.across, strict=True):
-            expected[int(row)] = y[fold.known[distances.argmin()]]
+        train, test, _, across, _ = fold
+        for row, distances in zip(test, across, strict=True):
+            expected[int(row)] = y[train[distances.argmin()]]
     assert found.predicted.tolist() == [expected[i] for i in range(20)]
-    loaded_like = gml.GraphKNNClassifier(Memorizing(), n_neighbors=1).fit(graphs, y)
-    loaded_like._own = False  # as after loading, when folds are gone
-    again = read(loaded_like, graphs, y)
-    assert set(again.how) == {2}
-    assert "optimistic" in again.words[2]
+    frozen = gml.GraphKNNClassifier(FrozenEstimator(head.metric_), n_neighbors=1).fit(graphs, y)  # as when loaded
+    again = read(frozen, graphs, y)
+    assert set(again.origin) == {2}
+    assert "optimistic" in again.sentences[2]
 
 
 def test_a_metric_alone_votes_among_the_graphs_of_the_page():
@@ -53,7 +54,7 @@ def test_a_metric_alone_votes_among_the_graphs_of_the_page():
     assert found.kind == "classes"
     assert found.values.tolist() == [0, 0, 0, 1, 1, 1, -1]
     assert found.predicted[-1] == 0
-    assert "this page" in found.words[0]
+    assert "this page" in found.sentences[0]
     assert read(metric, points(*AT)).kind == "none"
 
 
@@ -72,7 +73,7 @@ def test_clusters_are_shown_as_they_are():
     found = read(model, points(*AT))
     assert found.values is None
     assert len(set(found.predicted[:3])) == len(set(found.predicted[3:])) == 1
-    assert found.words == ["the number of its cluster"]
+    assert found.sentences == ["the number of its cluster"]
 
 
 def test_votes_are_those_of_k_nearest_neighbours():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from graph_metric_learn import as_graphs, from_smiles
-from graph_metric_learn.metrics.explanation import Explanation
+from graph_metric_learn.metrics.explanation import Evidence, Explanation
 
 
 @pytest.fixture
@@ -13,6 +13,14 @@ def explained():
     plan = np.array([[0.3, 0.1, 0.1], [0.0, 0.2, 0.3]])
     graphs = as_graphs([nx.path_graph(2), nx.path_graph(3)])
     return Explanation(2.0, plan, np.array([0.75, 0.25]), np.array([0.1, 0.2, 0.7]), graphs)
+
+
+@pytest.fixture
+def named(explained):
+    """The same with names, one of them hostile, terms, and what speaks for a class."""
+    evidence = Evidence("ring", "star", False, 0.5, np.array([0.4, 0.1]), np.array([-0.3, -0.3, 0.1]))
+    graphs = replace(explained.graphs, names=["<b>one</b>", "two"])
+    return replace(explained, graphs=graphs, term_share={"trees": 0.9, "<i>sizes</i>": 0.1}, evidence=evidence)
 
 
 def test_a_drawing_shows_nodes_edges_matches_and_what_colours_mean(explained):
@@ -60,3 +68,21 @@ def test_molecules_are_written_with_their_bonds():
     axes = even.drawn_as(list(graphs)).plot(k=0)
     assert [text.get_text() for text in axes.texts] == ["O", "OH"]
     assert len(axes.lines) == 3 + 2  # a double bond is two lines
+
+
+def test_notebooks_see_graphs_terms_and_what_speaks_for_a_class(named):
+    html = named._repr_html_()
+    assert html.count("<svg") == 2
+    assert "90.0 % trees" in html
+    assert "10.0 % &lt;i&gt;sizes&lt;/i&gt;" in html
+    assert "&lt;b&gt;one&lt;/b&gt;" in html
+    assert "<b>one" not in html
+    assert "Nodes that speak for ring most: 0 (+0.4), 1 (+0.1); in the second graph 2 (+0.1)." in html
+    assert "Heaviest matches: 0–0, 1–2, 1–1, 0–1, 0–2." in html
+    assert "75 %</span>" in html  # the end of the bar
+
+
+def test_numbers_and_no_evidence(named):
+    number = replace(named.evidence, towards="the number", against=None, is_number=True)
+    assert "Nodes that raise the number most" in replace(named, evidence=number)._repr_html_()
+    assert "Nodes that" not in replace(named, evidence=None, term_share=None)._repr_html_()
