@@ -30,7 +30,7 @@ from .balance import balance
 from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
-from .explaining import explain_pairs
+from .explaining import explained_by_terms
 from .forgetting import views_without
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
@@ -317,7 +317,7 @@ class GraphMetric(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "terms_")
-        return explain_pairs(self, self._as_fitted(self.read(graphs)), pairs)
+        return explained_by_terms(self, self._as_fitted(self.read(graphs)), pairs)
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         if self.learned_ is None or not getattr(self, "_folds", None):
