@@ -1,10 +1,13 @@
 import csv
 import io
 import json
+import shutil
 
+import numpy as np
 import pytest
 
 import graph_metric_learn as gml
+from cluster import cluster
 from command_line import fit_quickly
 from graph_metric_learn.cli import main
 from graph_zoo import write_tu
@@ -106,3 +109,59 @@ _DIRECTION = (
     "graph-metric-learn {}: warning: TOY_A.txt lists every edge in one direction only, and it is read as undirected: "
     "pass directed=True if the direction means something, directed=False to say that it does not\n"
 )
+
+
+def test_nothing_is_overwritten_unasked(folder, model, tmp_path, capsys):
+    labels = ["--labels", str(folder / "classes.csv")]
+    assert main(["fit", str(folder), *labels, "--out", str(model)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    (tmp_path / "d.npy").write_text("mine")
+    assert main(["distances", str(model), str(folder), "--out", str(tmp_path / "d.npy")]) == 2
+    assert (tmp_path / "d.npy").read_text() == "mine"
+
+
+def test_a_file_where_a_folder_must_be_is_noticed_before_the_work(folder, tmp_path, capsys):
+    (tmp_path / "file").write_text("not a folder")
+    out = ["--out", str(tmp_path / "file" / "model")]
+    assert main(["fit", str(folder), "--labels", str(folder / "classes.csv"), *out]) == 2
+    said = capsys.readouterr()
+    assert "cannot be written" in said.err
+    assert said.out == ""  # neither read nor learned
+
+
+def test_an_edited_model_is_one_line_and_exit_code_2(folder, model, tmp_path, capsys):
+    shutil.copytree(model, tmp_path / "edited")
+    file = tmp_path / "edited" / "model.json"
+    file.write_text(file.read_text().replace('"n_neighbors": 3', '"n_neighbors": 1'))
+    assert main(["predict", str(tmp_path / "edited"), str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert "was edited" in said
+    assert "Traceback" not in said
+
+
+def test_a_scheduler_does_the_same(model, folder, tmp_path, capsys):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    with cluster(tmp_path) as (address, _):
+        for command, out in (("distances", "all.npy"), ("index", "index")):
+            assert main([command, str(model), str(folder), "--out", str(tmp_path / out)]) == 0
+            elsewhere = ["--out", str(tmp_path / f"there-{out}"), "--scheduler", address]
+            assert main([command, str(model), str(folder), *elsewhere]) == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "there-all.npy"), np.load(tmp_path / "all.npy"))
+        capsys.readouterr()
+        found = []
+        for options in ([], ["--scheduler", address]):
+            arguments = ["neighbors", str(tmp_path / "there-index"), str(folder), "-k", "3", "--format", "csv"]
+            assert main([*arguments, *options]) == 0
+            found.append(capsys.readouterr().out)
+        assert found[0] == found[1]
+        assert found[0].count("\n") > 3
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
+def test_no_scheduler_is_one_line(address, model, folder, tmp_path, capsys, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    real = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: real(address, timeout=0.5))
+    arguments = ["distances", str(model), str(folder), "--out", str(tmp_path / "x.npy"), "--scheduler", address]
+    assert main(arguments) == 2
+    assert f"no scheduler answers at {address}" in capsys.readouterr().err
