@@ -94,7 +94,7 @@ def _in_model(options: argparse.Namespace) -> Search:
     return search
 
 
-def _listed(distances: np.ndarray, ids: np.ndarray, metadata: list[list[Any]]) -> Neighbors:
+def _listed(distances: np.ndarray, ids: np.ndarray, metadata: Any) -> Neighbors:
     """Of arrays [N, k], what each neighbour of each graph is."""
     graphs = zip(ids.tolist(), distances.tolist(), metadata, strict=True)
     keys = ("id", "distance", "metadata")

@@ -35,39 +35,20 @@ _STRETCH = 2.5  # how much more the shorter side of a map is enlarged than the l
 
 @dataclass
 class Exploration:
-    """All that an explorer of N graphs shows.
-
-    Attributes
-    ----------
-    title, report, note : str
-        Of the page; what the metric says of itself; what the page leaves out.
-    names : list of str [N]
-    positions : ndarray [N, 2]
-        On the map, within the unit square.
-    looks : list of Depiction [N]
-    targets : Targets
-    near : Near
-    explained : PackedExplanations
-    most_edges : int
-        Edges drawn of one graph, at most.
-    drawn : ndarray [N] of bool
-        Which graphs are drawn.
-    undrawn : str
-        Why others are not.
-    """
+    """All that an explorer of N graphs shows."""
 
     title: str
-    report: str
-    note: str
+    report: str  # what the metric says of itself
+    note: str  # what the page leaves out
     names: list[str]
-    positions: np.ndarray
+    positions: np.ndarray  # [N, 2] on the map, within the unit square
     looks: list[Depiction]
     targets: Targets
     near: Near
     explained: PackedExplanations
-    most_edges: int
-    drawn: np.ndarray
-    undrawn: str = _TOO_LARGE
+    most_edges: int  # drawn of one graph
+    drawn: np.ndarray  # [N] bool: which graphs are drawn
+    undrawn: str = _TOO_LARGE  # why others are not
 
 
 def explored(

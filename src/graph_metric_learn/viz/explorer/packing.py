@@ -154,20 +154,11 @@ def explanation_bytes(sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 @dataclass
 class PackedExplanations:
-    """Explanations of pairs of graphs, one after the other.
+    """Explanations of pairs of graphs, one after the other."""
 
-    Attributes
-    ----------
-    pairs : list of (int, int)
-        Indices of the graphs.
-    records : list of bytes
-    terms : dict
-        Names of terms, numbered.
-    """
-
-    pairs: list[tuple[int, int]] = field(default_factory=list)
+    pairs: list[tuple[int, int]] = field(default_factory=list)  # indices of the graphs
     records: list[bytes] = field(default_factory=list)
-    terms: dict[str, int] = field(default_factory=dict)
+    terms: dict[str, int] = field(default_factory=dict)  # names of terms, numbered
 
     def add(
         self,

@@ -97,16 +97,17 @@ def _encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
     """Targets with their true values, classes as indices; what comes in has predictions as they were made."""
     assert targets.predicted is not None
     assert targets.origin is not None
-    known = targets.origin >= 0
+    predicted = targets.origin >= 0
     if targets.kind == "numbers":
-        return replace(targets, values=truth, predicted=np.where(known, targets.predicted.astype(float), np.nan))
-    parts = [targets.predicted[known].tolist(), [] if truth is None else truth.tolist()]
+        return replace(targets, values=truth, predicted=np.where(predicted, targets.predicted.astype(float), np.nan))
+    parts = [targets.predicted[predicted].tolist(), [] if truth is None else truth.tolist()]
     different = {label for part in parts for label in part if not is_missing(label)}
     labels = sorted(different, key=lambda label: (isinstance(label, str), label))
     codes = {label: code for code, label in enumerate(labels)}
-    predicted = [codes[label] if there else -1 for label, there in zip(targets.predicted.tolist(), known, strict=True)]
+    pairs = zip(targets.predicted.tolist(), predicted, strict=True)
+    predicted_codes = np.array([codes[label] if there else -1 for label, there in pairs])
     values = None if truth is None else np.array([codes.get(label, -1) for label in truth.tolist()])
-    return replace(targets, classes=[str(label) for label in labels], values=values, predicted=np.array(predicted))
+    return replace(targets, classes=[str(label) for label in labels], values=values, predicted=predicted_codes)
 
 
 def _kind(model: BaseGraphMetric | MetricPredictor, truth: np.ndarray | None) -> str:
