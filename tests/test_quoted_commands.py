@@ -131,8 +131,8 @@ def test_other_commands_name_what_is_there(page, command):
         assert f"\n{command.split()[1]}:" in (ROOT / "Makefile").read_text()
     elif installed := re.fullmatch(r'python -m pip install "?\.(?:\[(\w+)\])?"?', command):
         assert installed[1] is None or f"\n{installed[1]} = [" in project
-    elif installed := re.fullmatch(r"python -m pip install \./(\w+)", command):
-        assert (ROOT / installed[1] / "pyproject.toml").is_file()
+    elif installed := re.fullmatch(r"python -m pip install((?: \./\w+)+)", command):
+        assert all((ROOT / folder / "pyproject.toml").exists() for folder in installed[1].split())
     elif tested := re.fullmatch(r"\.venv/bin/python -m pytest (\S+)", command):
         assert (ROOT / tested[1]).exists()
     else:
