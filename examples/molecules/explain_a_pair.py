@@ -46,8 +46,8 @@ for term, share in sorted(why.term_share.items(), key=lambda item: -item[1]):
     print(f"{share:6.1%}  {term}")
 
 # %%
-# `evidence` goes by the learned scores: how much each atom raises the logP of its molecule, measured against the other
-# one. With those of the bonds they add up to the difference of the two predictions.
+# `evidence` says, by the learned scores, how much each atom raises the logP of its molecule compared with the other
+# one. Together with those of the bonds, these numbers add up to the difference of the two predictions.
 
 evidence = why.evidence
 names = why.node_names[0]

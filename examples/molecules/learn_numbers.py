@@ -40,7 +40,7 @@ print(regressor.chosen_["head"], regressor.chosen_["scores"])
 print(regressor.metric_.report_)
 
 # %%
-# R² on molecules that were not learned from, and the one that is furthest off:
+# R² on molecules that were held out, and the one with the largest error:
 
 predicted = regressor.predict(test)
 r2 = regressor.score(test, y_test)
