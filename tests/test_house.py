@@ -1,6 +1,7 @@
 """The house keeps its order: private names stay in their folder, tests mirror the modules, the map is true.
 
-Which room may import which is checked by `lint-imports`, the length of functions by ruff; both read pyproject.toml.
+Which room may import which is checked by `lint-imports`; the length of functions, and that every module says what it is
+for, by ruff. Both read pyproject.toml.
 """
 
 import ast
@@ -61,10 +62,3 @@ def test_the_files_that_answer_where_something_is_are_there():
     assert len(files) > 10
     for name in files:
         assert (PACKAGE / name).is_file(), name
-
-
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_every_module_says_what_it_is_for(module):
-    text = ast.get_docstring(ast.parse((PACKAGE / module).read_text()))
-    assert text
-    assert text.splitlines()[0].endswith((".", ":"))
