@@ -80,7 +80,7 @@ def test_explain_a_pair(example):
     names = example("explain_a_pair")
     why, evidence = names["why"], names["evidence"]
     assert sum(why.term_share.values()) == pytest.approx(1)
-    assert evidence.change > 1  # the chloride is the one that dissolves in oil
+    assert evidence.change > 1  # ibuprofen is the one that dissolves in oil
     edges = 0 if evidence.edge_source is None else evidence.edge_source.sum()
     assert evidence.source.sum() + edges == pytest.approx(evidence.change, rel=1e-3)
     assert plt.get_fignums()
