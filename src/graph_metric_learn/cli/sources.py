@@ -49,19 +49,19 @@ def _size(text: str) -> int:
 
 def read_source(options: argparse.Namespace, source: str, labels: Path | None = None) -> Any:
     """Names, graphs and classes of what was named."""
-    from ..datasets.sources import Columns, load_source
+    from ..datasets.sources import CsvColumns, load_source
 
     if source == "-":
         raise ValueError(f"`{options.command}` does not read standard input: give the name of a file or folder")
-    return load_source(source, root=options.root, labels=labels, columns=_columns(options, Columns))
+    return load_source(source, root=options.root, labels=labels, columns=_columns(options, CsvColumns))
 
 
 def source_chunks(options: argparse.Namespace, size: int) -> Iterator[Any]:
     """The same, at most `size` graphs at a time; - is standard input."""
-    from ..datasets.chunks import source_chunks as chunks
-    from ..datasets.sources import Columns
+    from ..datasets.sources import CsvColumns
+    from ..datasets.sources import source_chunks as chunks
 
-    return chunks(options.source, root=options.root, columns=_columns(options, Columns), lines=sys.stdin, size=size)
+    return chunks(options.source, root=options.root, columns=_columns(options, CsvColumns), lines=sys.stdin, size=size)
 
 
 def is_index(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graphs.sources.pyg import DRAWING
-from .base import GraphDataset, build_graphs
+from .graph_dataset import GraphDataset, build_graphs
 
 SIDE = 8  # the images are 8 x 8 pixels
 FULL_INK = 16.0  # the largest value of a pixel

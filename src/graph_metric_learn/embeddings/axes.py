@@ -11,7 +11,7 @@ from .._core.fields import Arrays, FieldError, whole
 from .._core.linear import principal_axes
 from .._core.ragged import offsets
 from ..transport.kernels.sorting import stable_sort
-from .base import Embedding, subsample
+from .embedding import Embedding, subsample
 
 _NOISE = 1e-10  # relative scatter along an axis that is nothing but rounding
 

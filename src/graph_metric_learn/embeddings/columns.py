@@ -16,7 +16,7 @@ from scipy import sparse
 from .._core.compiled import share_of, shared
 from .._core.fields import Arrays, FieldError
 from .._core.ragged import offsets
-from .base import Embedding
+from .embedding import Embedding
 
 _SMALL = 10_000  # names up to which threads are not worth waking
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._core.compiled import share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import offsets
-from .base import Embedding
+from .embedding import Embedding
 
 _WIDTHS = (0.05, 0.5)  # of the kernels: their variance over the mean squared distance of two points
 _AT_ONCE = 4_000_000  # numbers that are computed together

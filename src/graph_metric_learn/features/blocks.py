@@ -24,16 +24,12 @@ from .._core.fields import (
 )
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
-from .around import Around
-from .base import BLOCKS, Block, BlockOptions, SmoothBlock
+from .block_kind import BLOCKS, VIEWS, Block, BlockOptions, SmoothBlock, seen
 from .carried import Attributes, Labels
-from .degree import Degree
 from .edge_cloud import EdgeEnds, EdgeOwn, EdgeTrees, edge_rows
-from .size import Size
-from .strength import Strength
-from .structure import Structure
-from .trees import TreeCodes, Trees
-from .views import VIEWS, seen
+from .edge_sums import Around
+from .structure import Degree, Size, Strength, Structure
+from .tree_hashes import TreeCodes, Trees
 
 __all__ = ["BLOCKS", "Block", "BlockName", "NodeBlocks", "SmoothBlock", "available_kinds", "cloud_of", "parse_name"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
-from .trees import wl_hashes
+from .tree_hashes import wl_hashes
 
 _DEPTH = 3  # of the trees that are compared
 

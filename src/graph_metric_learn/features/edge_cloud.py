@@ -12,11 +12,11 @@ from .._core.fields import Arrays, anything, list_of, record
 from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
 from ..graphs.collection import Graphs
-from .base import Block
+from .block_kind import Block
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import NodeFeatures
 from .propagation import hop_by_hop
-from .trees import hashed_rows, shared_hashes, tree_columns
+from .tree_hashes import hashed_rows, shared_hashes, tree_columns
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:

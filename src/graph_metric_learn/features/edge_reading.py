@@ -9,8 +9,7 @@ import numpy as np
 
 from .._core.fields import FieldError, flag, list_of, record, whole
 from ..graphs.arcs import without_directions
-from ..graphs.collection import Graphs
-from ..graphs.edge_data import EdgeData
+from ..graphs.collection import EdgeData, Graphs
 from .onehot import binary_columns, decoded
 
 _MOST = 1_000_000  # labels or numbers of an edge in a file: more are damage

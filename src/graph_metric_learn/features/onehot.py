@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..graphs.collection import Graphs
-from .trees import wl_hashes
+from .tree_hashes import wl_hashes
 
 
 def code_columns(graphs: Graphs) -> np.ndarray:

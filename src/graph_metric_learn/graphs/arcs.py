@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .edge_data import EdgeData
+from .collection import EdgeData
 
 UNDIRECTED, DIRECTED, UNKNOWN = 0, 1, 2  # orientation of a listed edge
 _SAME = 1e-6  # relative difference up to which numbers of an edge and its reverse are the same

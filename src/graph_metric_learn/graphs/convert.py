@@ -16,12 +16,10 @@ from scipy import sparse
 from .._core.ragged import offsets
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
 from .collection import Graphs
-from .columns import in_one_order
-from .sources.base import Names, RawGraph
-from .sources.matrices import read_pair
+from .column_names import in_one_order
 from .sources.networkx_graphs import read_networkx
-from .sources.plain import PlainData
-from .sources.pyg import read_data
+from .sources.pyg import PlainData, read_data
+from .sources.raw_graph import Names, RawGraph, read_pair
 
 _NO_GRAPHS = "no graphs were given: pass a list with at least one graph"
 _ORIENTATIONS = {"undirected": UNDIRECTED, "directed": DIRECTED, "unknown": UNKNOWN}

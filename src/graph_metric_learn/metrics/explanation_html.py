@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..graphs.svg import colour, graph_svg
+from ..graphs.depiction import colour, graph_svg
 
 if TYPE_CHECKING:
     from .explanation import Explanation

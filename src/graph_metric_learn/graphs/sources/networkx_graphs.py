@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, checked_weights, first_text, labels_and_vectors
+from .raw_graph import Names, RawGraph, as_numpy, checked_weights, first_text, labels_and_vectors
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, check_size, checked_rows, checked_weights, first_text, labels_and_vectors
+from .raw_graph import (
+    Names,
+    RawGraph,
+    as_numpy,
+    check_size,
+    checked_rows,
+    checked_weights,
+    first_text,
+    labels_and_vectors,
+)
 
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
@@ -128,3 +138,17 @@ def _sparse_entries(matrix: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any
         values = as_numpy(entries.values())
         return rows, columns, None if values.ndim == 1 and (values == 1).all() else values
     raise ValueError(f"{name} has an adjacency of type {type(matrix).__name__}: give edge_index instead")
+
+
+class PlainData(SimpleNamespace):
+    """The fields of a `torch_geometric.data.Data`, and nothing else; read as such.
+
+    >>> PlainData(num_nodes=2, name="ring").to_dict()
+    {'num_nodes': 2, 'name': 'ring'}
+    """
+
+    num_nodes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields by name."""
+        return dict(vars(self))

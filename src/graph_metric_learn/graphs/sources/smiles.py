@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.validation import one_of
-from .plain import PlainData
+from .pyg import PlainData
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -4,7 +4,7 @@ import pytest
 
 from edge_graphs import edge_graph
 from graph_metric_learn.features.blocks import NodeBlocks
-from graph_metric_learn.features.trees import code_vectors, tree_columns, wl_hashes
+from graph_metric_learn.features.tree_hashes import code_vectors, tree_columns, wl_hashes
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import as_networkx, zoo
 

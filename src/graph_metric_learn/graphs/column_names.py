@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.fields import list_of, optional, record, text, unique
 from .collection import Graphs
-from .sources.base import RawGraph
+from .sources.raw_graph import RawGraph
 
 _MOST_LISTED = 5  # names in an error message
 _FIELDS = record({name: optional(unique(list_of(text))) for name in ("nodes", "edges")})

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
-from .base import Block
+from .block_kind import Block
 
 
 class TreeCodes(Block):

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
+from .graph_dataset import dataset_html
 from .limits import max_unpacked, refuse_large
-from .preview import dataset_html
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
