@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge_graphs import edge_graph, renumbered
+from edge_graphs import edge_graph, renumbered_networkx
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.features.structure import (
     Strength,
@@ -101,7 +101,7 @@ def test_complete_networks():
 
 def test_the_order_of_nodes_and_edges_does_not_matter():
     graph = edge_graph(5, labels=False, vectors=False, parallel=True)
-    one, two = (node_strength(as_graphs([g], label="element")) for g in (graph, renumbered(graph, 0)))
+    one, two = (node_strength(as_graphs([g], label="element")) for g in (graph, renumbered_networkx(graph, 0)))
     np.testing.assert_allclose(np.sort(one, axis=0), np.sort(two, axis=0), atol=1e-6)
 
 

@@ -21,7 +21,7 @@ def columns_by_gaps(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]
     """
     patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
     counts = patterns.sum(axis=0)
-    for place in np.lexsort((counts, counts < len(known))):
-        rows = np.flatnonzero(patterns[:, place])
+    for pattern in np.lexsort((counts, counts < len(known))):
+        rows = np.flatnonzero(patterns[:, pattern])
         if len(rows):
-            yield rows, np.flatnonzero(pattern_of.reshape(-1) == place)
+            yield rows, np.flatnonzero(pattern_of.reshape(-1) == pattern)

@@ -1,4 +1,4 @@
-"""Index arithmetic on ragged arrays: rows of many items stored one after the other, with the number of rows of each."""
+"""Rows of many items stored one after the other: index arithmetic, and arrays that grow at the end without a copy."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ class GrowingArray:
         return self._count
 
     def grown(self, more: np.ndarray) -> GrowingArray:
-        """These rows and more; one thread at a time may call this."""
+        """These rows [n, …] and more [m, …]; one thread at a time may call this."""
         total, dtype = self._count + len(more), np.result_type(self._buffer, more)
-        found = object.__new__(GrowingArray)
-        found._count = total
+        grown = object.__new__(GrowingArray)
+        grown._count = total
         if self._used[0] == self._count and total <= len(self._buffer) and dtype == self._buffer.dtype:
-            found._buffer, found._used = self._buffer, self._used
+            grown._buffer, grown._used = self._buffer, self._used
         else:
-            found._buffer = np.empty((total + total // 2 + 8, *self._buffer.shape[1:]), dtype)
-            found._buffer[: self._count] = self.rows
-            found._used = [0]
-        found._buffer[self._count : total] = more
-        found._used[0] = total
-        return found
+            grown._buffer = np.empty((total + total // 2 + 8, *self._buffer.shape[1:]), dtype)
+            grown._buffer[: self._count] = self.rows
+            grown._used = [0]
+        grown._buffer[self._count : total] = more
+        grown._used[0] = total
+        return grown

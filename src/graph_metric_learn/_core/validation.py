@@ -15,9 +15,9 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> Any:
     Traceback (most recent call last):
     ValueError: unknown ties='last': use one of 'canonical', 'first'
     """
-    known = list(choices)
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"unknown {name}={value!r}: use one of {', '.join(map(repr, known))}")
+    options = list(choices)
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"unknown {name}={value!r}: use one of {', '.join(map(repr, options))}")
     return value
 
 

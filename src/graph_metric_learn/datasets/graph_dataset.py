@@ -34,7 +34,7 @@ class GraphDataset:
     dropped : int
         How many graphs of the source were left out because they have too few nodes.
     rows : ndarray [G] or None
-        The place of each graph in the source, from 0: all of them, unless some were left out. None where unknown.
+        The index of each graph in the source: all of them, unless some were left out. None where unknown.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def build_graphs(
     edge_index: np.ndarray,
     edge_counts: np.ndarray,
     y: np.ndarray,
-    edge_arrays: Mapping[str, np.ndarray] | None = None,
-    **node_arrays: np.ndarray,
+    edge_arrays: Mapping[str, np.ndarray | None] | None = None,
+    **node_arrays: np.ndarray | None,
 ) -> list[Data]:
     """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
@@ -113,9 +113,9 @@ def build_graphs(
     y : ndarray [G]
         Class labels.
     edge_arrays : dict of ndarray [E, ...], optional
-        Attributes of the edges by name, in the order of `edge_index`.
+        Attributes of the edges by name, in the order of `edge_index`; None for those that the edges do not have.
     **node_arrays : ndarray [S, ...]
-        Attributes of the nodes by name, S = sum of the sizes.
+        The same of the nodes, S = sum of the sizes.
 
     Examples
     --------
@@ -128,9 +128,11 @@ def build_graphs(
     counts = sizes.tolist()
     edges = torch.from_numpy(edge_index).split(edge_counts.tolist(), dim=1)
     labels = torch.from_numpy(y).split(1)
-    pieces = {key: torch.from_numpy(array).split(counts) for key, array in node_arrays.items()}
-    for key, array in (edge_arrays or {}).items():
-        pieces[key] = torch.from_numpy(array).split(edge_counts.tolist())
+    pieces = {}
+    for arrays, lengths in ((node_arrays, counts), (edge_arrays or {}, edge_counts.tolist())):
+        for key, array in arrays.items():
+            if array is not None:
+                pieces[key] = torch.from_numpy(array).split(lengths)
     # Copies, because a pickled view contains the whole dataset.
     return [
         Data(
@@ -148,7 +150,7 @@ _N_CLASSES = 12  # listed
 
 
 def dataset_html(summary: str, graphs: Sequence[Any], y: np.ndarray | None, names: Sequence[str] | None = None) -> str:
-    """A piece of HTML, on white paper whatever the notebook."""
+    """A dataset with targets y [G] as a piece of HTML, on white paper whatever the notebook."""
     parts = [f"<p style='margin:0 0 .4em'><b>{escape(summary)}</b></p>"]
     if y is not None and y.dtype.kind != "f":
         values, counts = np.unique(y, return_counts=True)

@@ -1,4 +1,7 @@
-"""Graphs by what a user names on the command line: a TU dataset, a folder in TU format or of graph files, a CSV."""
+"""Graphs by what a user names on the command line: a TU dataset, a folder in TU format or of graph files, a CSV.
+
+All at once, or in chunks, so that memory does not grow with their number; then also lines of standard input.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.sources.smiles import NothingReadError, read_molecules
-from .folder import graph_files, graphs_from_node_link, load_folder, read_files
+from .folder import graph_files, load_folder, read_files
 from .graph_dataset import GraphDataset
-from .molecule_csv import Table, csv_tables, molecules_of, read_smiles_file
+from .json_graphs import graphs_from_node_link
+from .molecule_csv import Table, csv_tables, molecules_of
 from .tu import load_tu
 
+SIZE = 1000  # graphs of a chunk
 _MOST_LISTED = 20  # graphs that a warning names one by one
 
 
@@ -28,6 +33,10 @@ class CsvColumns(NamedTuple):
     name: str | None = None
     on_error: str | None = None  # "raise" when None
 
+    def filled(self) -> tuple[str, str | None, str | None, str]:
+        """The same, with what None stands for."""
+        return self.smiles or "smiles", self.target, self.name, self.on_error or "raise"
+
 
 def load_source(
     source: str,
@@ -36,14 +45,14 @@ def load_source(
     labels: str | Path | None = None,
     columns: CsvColumns | None = None,
 ) -> tuple[list[str], list[Any], np.ndarray | None]:
-    """Names, graphs and classes (None where unknown).
+    """Names, graphs and classes [G] (None where unknown).
 
     Parameters
     ----------
     source : str
         The name of a TU dataset; a folder: of TU files, or of graph files as `load_folder` takes them; or a CSV of
         molecules, `.csv` or `.csv.gz`, as `load_smiles` takes it. Graphs of TU files are named "0", "1", … by their
-        place in the files, where those without nodes count, too.
+        index in the files, where those without nodes count, too.
     root : path, optional
         Folder that holds NAME.zip or NAME/ of a TU dataset.
     labels : path, optional
@@ -56,7 +65,9 @@ def load_source(
     if is_csv(source):
         if labels is not None:
             raise ValueError("--labels goes with a folder of graph files; --target names the column of a CSV")
-        return _load_csv(source, columns)
+        (table,) = csv_tables(folder)
+        molecules = molecules_of(table, *columns.filled(), plain=True, stacklevel=5)
+        return molecules.names, molecules.graphs, molecules.y
     check_columns(columns, of_files=is_graph_folder(source))
     if is_graph_folder(source):
         return load_folder(folder, labels, on_error=columns.on_error or "raise")
@@ -76,7 +87,7 @@ def load_source(
 
 
 def _numbered(dataset: GraphDataset) -> list[str]:
-    """The places of graphs in TU files as their names; a warning says which are not there, since they have no nodes."""
+    """The indices of graphs in TU files as their names; a warning says which lack, having no nodes."""
     rows = np.arange(len(dataset)) if dataset.rows is None else dataset.rows
     names = [str(row) for row in rows]
     if dataset.dropped:
@@ -108,15 +119,6 @@ def check_columns(columns: CsvColumns, *, of_files: bool) -> None:
     for option, value in columns._asdict().items():
         if value is not None and not (of_files and option == "on_error"):
             raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
-
-
-def _load_csv(source: str, columns: CsvColumns) -> tuple[list[str], list[Any], np.ndarray | None]:
-    smiles, on_error = columns.smiles or "smiles", columns.on_error or "raise"
-    molecules = read_smiles_file(source, smiles, columns.target, columns.name, on_error, plain=True)
-    return molecules.names, molecules.graphs, molecules.y
-
-
-SIZE = 1000
 
 
 class Chunk(NamedTuple):
@@ -155,19 +157,18 @@ def source_chunks(
     if source == "-":
         yield from _of_lines(lines, columns, size)
     elif is_csv(source):
-        smiles, on_error = columns.smiles or "smiles", _on_error(columns)
 
-        def molecules(table: Table) -> Chunk:
-            found = molecules_of(table, smiles, columns.target, columns.name, on_error, stacklevel=6)
-            return Chunk(found.names, found.graphs, found.y)
+        def molecules_in(table: Table) -> Chunk:
+            molecules = molecules_of(table, *columns.filled(), plain=True, stacklevel=6)
+            return Chunk(molecules.names, molecules.graphs, molecules.y)
 
         tables = ((len(table.rows), table) for table in csv_tables(Path(source), size))
-        yield from _counted(tables, molecules, f"{Path(source).name}: ", "rows")
+        yield from _counted(tables, molecules_in, f"{Path(source).name}: ", "rows")
     elif is_graph_folder(source):
         check_columns(columns, of_files=True)
 
         def graphs_of(files: dict[str, Path]) -> Chunk:
-            read = read_files(files, skip=_on_error(columns) == "skip")
+            read = read_files(files, skip=columns.on_error == "skip")
             return Chunk(list(read), list(read.values()), None)
 
         files = iter(graph_files(source).items())
@@ -202,43 +203,42 @@ def _counted(parts: Iterable[tuple[int, Any]], read: Callable[[Any], Chunk], sou
 
 
 def _of_lines(lines: Iterable[str], columns: CsvColumns, size: int) -> Iterator[Chunk]:
-    numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
-    given = ((number, line) for number, line in numbered if line)
+    """Graphs of lines that are all SMILES, or all JSON."""
+    numbered = ((line_number, line.strip()) for line_number, line in enumerate(lines, start=1))
+    filled = ((line_number, line) for line_number, line in numbered if line)
 
-    def graphs_of(some: list[tuple[int, str]]) -> Chunk:
-        is_json = [line.startswith("{") for _, line in some]
+    def graphs_of(part: list[tuple[int, str]]) -> Chunk:
+        is_json = [line.startswith("{") for _, line in part]
         if all(is_json):
-            found = [_parsed(line, number) for number, line in some]
-            names = [_name(one, number) for one, (number, _) in zip(found, some, strict=True)]
-            return Chunk(names, graphs_from_node_link(found, names), None)
+            contents = [_parsed(line, line_number) for line_number, line in part]
+            names = [_name(content, line_number) for content, (line_number, _) in zip(contents, part, strict=True)]
+            return Chunk(names, graphs_from_node_link(contents, names), None)
         if any(is_json):
-            number = some[is_json.index(not is_json[0])][0]
-            raise ValueError(f"line {number} is not like those before: give SMILES or JSON, not both")
-        texts, places = [line for _, line in some], [f"line {number}" for number, _ in some]
-        graphs = read_molecules(texts, places, on_error=_on_error(columns), source="standard input", plain=True)
+            line_number = part[is_json.index(not is_json[0])][0]
+            raise ValueError(f"line {line_number} is not like those before: give SMILES or JSON, not both")
+        texts, places = [line for _, line in part], [f"line {line_number}" for line_number, _ in part]
+        graphs = read_molecules(
+            texts, places, on_error=columns.on_error or "raise", source="standard input", plain=True
+        )
         return Chunk(graphs.names, graphs, None)
 
-    first = next(given, None)
+    first = next(filled, None)
     if first is None:
         raise ValueError("standard input has no graphs: give a SMILES or a graph as JSON per line")
-    rest = chain([first], given)
+    rest = chain([first], filled)
     parts = iter(lambda: list(islice(rest, size)), [])
     yield from _counted(((len(part), part) for part in parts), graphs_of, "standard input: ", "lines")
 
 
-def _parsed(line: str, number: int) -> dict[str, Any]:
+def _parsed(line: str, line_number: int) -> dict[str, Any]:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"line {number} is not JSON: {error}") from None
+        raise ValueError(f"line {line_number} is not JSON: {error}") from None
 
 
-def _name(found: dict[str, Any], number: int) -> str:
+def _name(content: dict[str, Any], line_number: int) -> str:
     """What a graph in node-link format is called, at the top or as NetworkX writes it; else the number of its line."""
-    attributes = found.get("graph")
+    attributes = content.get("graph")
     own = attributes.get("name") if isinstance(attributes, dict) else None
-    return str(found.get("name") or own or number)
-
-
-def _on_error(columns: CsvColumns) -> str:
-    return columns.on_error or "raise"
+    return str(content.get("name") or own or line_number)

@@ -1,4 +1,4 @@
-"""The files of a TU dataset: found on disk or downloaded into the cache, and checked."""
+"""The files of a TU dataset: found on disk or downloaded over https into the cache, and checked."""
 
 from __future__ import annotations
 
@@ -149,15 +149,9 @@ class NotFoundError(ValueError):
 
 
 def fetch(url: str, *, advice: str, progress: bool | None = None) -> bytes:
-    """The file at an address. It is kept in memory, so an interruption leaves nothing on disk.
+    """The file at an address, kept in memory, so that an interruption leaves nothing on disk.
 
-    Parameters
-    ----------
-    url : str
-    advice : str
-        What to do instead, for the message of an `OSError`.
-    progress : bool, optional
-        Whether to show the progress; by default on a terminal.
+    `advice` says what to do instead, in the message of an `OSError`; the progress is shown as `load_tu` says.
     """
     request = urllib.request.Request(url, headers={"User-Agent": "graph-metric-learn"})
     try:

@@ -30,8 +30,8 @@ def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
     counts = np.bincount(graphs.owner[ends[0][chosen]], minlength=len(graphs))
     sizes = np.maximum(counts, 1)
     rows = np.full(int(sizes.sum()), -1)
-    place = np.arange(len(chosen)) + np.repeat(offsets(sizes)[:-1] - offsets(counts)[:-1], counts)
-    rows[place] = chosen
+    positions = np.arange(len(chosen)) + np.repeat(offsets(sizes)[:-1] - offsets(counts)[:-1], counts)
+    rows[positions] = chosen
     return rows, sizes
 
 
@@ -59,8 +59,8 @@ class EdgeOwn(_EdgeBlock):
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
         data = graphs.edge_data
-        found = data is not None and (data.labels is not None or data.x is not None or data.weights is not None)
-        return None if found else "labels, vectors or weights of edges"
+        there = data is not None and (data.labels is not None or data.x is not None or data.weights is not None)
+        return None if there else "labels, vectors or weights of edges"
 
     def fit(self, graphs: Graphs, sample: Graphs) -> EdgeOwn:
         self.features = EdgeFeatures().fit(graphs)
@@ -106,12 +106,12 @@ class EdgeEnds(_EdgeBlock):
         assert graphs.edge_data is not None
         tails, heads = graphs.edge_data.ends
         rows, _ = edge_rows(graphs)
-        found = []
+        by_level = []
         for level in levels:
             one, two = hops[level][tails], hops[level][heads]
             both = [one, two] if graphs.edge_data.directed else [(one + two) / 2, np.abs(one - two)]
-            found.append(_picked(np.concatenate(both, axis=1), rows))
-        return found
+            by_level.append(_picked(np.concatenate(both, axis=1), rows))
+        return by_level
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"features": [features.state() for features in self.features]}, {}
@@ -139,8 +139,8 @@ class EdgeTrees(_EdgeBlock):
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
         data = graphs.edge_data
-        found = data is not None and (data.labels is not None or data.directed)
-        return None if found else "labels or directions of edges"
+        there = data is not None and (data.labels is not None or data.directed)
+        return None if there else "labels or directions of edges"
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
@@ -158,10 +158,10 @@ def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:
     assert data is not None
     with np.errstate(over="ignore"):
         tails, heads = (mix(names[ends] ^ ODD) for ends in data.ends)
-        found = mix(tails * ODD) + heads if data.directed else tails + heads
+        hashes = mix(tails * ODD) + heads if data.directed else tails + heads
         if data.labels is not None:
-            found = mix(found) + hashed_rows(data.labels)
-    return np.concatenate([mix(found), np.zeros(1, np.uint64)])
+            hashes = mix(hashes) + hashed_rows(data.labels)
+    return np.concatenate([mix(hashes), np.zeros(1, np.uint64)])
 
 
 def _picked(values: np.ndarray, rows: np.ndarray) -> np.ndarray:

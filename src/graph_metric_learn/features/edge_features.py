@@ -33,7 +33,7 @@ class EdgeFeatures:
         data = graphs.edge_data
         labels = () if data is None or data.labels is None else data.labels.T
         values = [np.unique(column) for column in labels]
-        self.label_values = [found if len(found) <= MAX_LABELS else found[:0] for found in values]
+        self.label_values = [distinct if len(distinct) <= MAX_LABELS else distinct[:0] for distinct in values]
         numbers = _numbers(graphs)
         self.mean = numbers.mean(0) if len(numbers) else np.zeros(numbers.shape[1])
         spread = numbers.std(0) if len(numbers) else np.zeros(numbers.shape[1])

@@ -67,8 +67,8 @@ class EdgeReading:
         """What edges carry, in words, after one-hot codes were read as labels."""
         labelled = self.n_labels > 0 or any(self.code_columns)
         vectors = self.n_vectors > sum(self.code_columns)
-        found = {"labels": labelled, "vectors": vectors, "weights": self.weighted, "directions": self.directed}
-        return [name for name, there in found.items() if there]
+        carried = {"labels": labelled, "vectors": vectors, "weights": self.weighted, "directions": self.directed}
+        return [name for name, there in carried.items() if there]
 
     def apply(self, graphs: Graphs) -> Graphs:
         """The graphs with edges that carry what the fitted ones did, or a clear error.
@@ -84,8 +84,8 @@ class EdgeReading:
         elif data.directed and not self.directed:
             data = without_directions(data, int(graphs.sizes.sum()))
         count = data.ends.shape[1]
-        for what, found, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
-            width = 0 if found is None else found.shape[1]
+        for what, array, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
+            width = 0 if array is None else array.shape[1]
             if count and width != wanted:
                 raise ValueError(f"edges carry {width} {what}, those that were fitted {wanted}")
         weights = None

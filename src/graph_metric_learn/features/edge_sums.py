@@ -110,8 +110,8 @@ class Around(SmoothBlock):
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
         data = graphs.edge_data
-        found = data is not None and (data.labels is not None or data.x is not None or data.directed)
-        return None if found else "labels, vectors or directions of edges"
+        there = data is not None and (data.labels is not None or data.x is not None or data.directed)
+        return None if there else "labels, vectors or directions of edges"
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Around:
         self.features = EdgeFeatures().fit(graphs)

@@ -29,7 +29,7 @@ def code_columns(graphs: Graphs) -> np.ndarray:
 
 
 def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
-    """The same graphs without those columns of x that are a code of labels.
+    """The same graphs without the columns of x that are a code of labels, those where `codes` [q] is True.
 
     Their place is taken by labels, unless the graphs have labels of their own (`labelled`). What is no code, because
     it is not one-hot, is a label that was never seen.

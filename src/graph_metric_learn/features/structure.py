@@ -1,4 +1,4 @@
-"""Block of local structure: degree, triangles and returns of random walks, which every node has."""
+"""Blocks of structure: degrees, size, triangles and returns of random walks; the same by the weights of edges."""
 
 from __future__ import annotations
 
@@ -8,87 +8,10 @@ from .._core.compiled import njit, share_of, shared
 from ..graphs.collection import Graphs
 from .block_kind import SmoothBlock
 
-UNEVEN = 8  # ratio of lengths from which halving beats stepping through both lists
-
-
-class Structure(SmoothBlock):
-    """Local structure; its columns have different units."""
-
-    scaling = "apart"
-
-    def start(self, graphs: Graphs) -> np.ndarray:
-        return local_structure(graphs)
-
-    def widths(self) -> tuple[int, ...]:
-        return (5,)
-
-
-def local_structure(graphs: Graphs) -> np.ndarray:
-    """Degree and triangles, as log(1 + count), clustering coefficient, returns after two and three steps [S, 5].
-
-    The clustering coefficient is the share of pairs of neighbours that are adjacent; returns are the probabilities that
-    a random walk is back where it started.
-
-    Examples
-    --------
-    >>> from graph_metric_learn.graphs import as_graphs
-    >>> triangle = as_graphs([(1 - np.eye(3), None)])
-    >>> local_structure(triangle)[0].round(3)
-    array([1.099, 0.693, 1.   , 0.5  , 0.25 ], dtype=float32)
-    """
-    near = graphs.adjacency
-    near.sort_indices()
-    degree = graphs.degrees
-    chance = 1.0 / np.maximum(degree, 1)
-    triangles, returns = np.zeros(len(degree)), np.zeros(len(degree))
-    _count_triangles(near.indptr.astype(np.int64), near.indices.astype(np.int64), chance, triangles, returns)
-    columns = [
-        np.log1p(degree), np.log1p(triangles), 2 * triangles / np.maximum(degree * (degree - 1), 1),
-        chance * (near @ chance), chance * returns,
-    ]  # fmt: skip
-    return np.stack(columns, axis=1).astype(np.float32)
-
-
-@njit(inline="always")
-def find(neighbors, low, high, wanted):
-    """Where `wanted` stands, or would stand, in the ascending neighbors[low:high], by halving."""
-    while low < high:
-        middle = (low + high) // 2
-        if neighbors[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@shared
-def _count_triangles(part, parts, starts, neighbors, chance, triangles, returns):
-    """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of adjacent neighbours.
-
-    For each edge the shorter list of neighbours is looked up in the longer one, by halving where that is much longer: a
-    hub costs no more than its edges.
-    """
-    for node in share_of(len(starts) - 1, part, parts):
-        i = np.int64(node)
-        for a in range(starts[i], starts[i + 1]):
-            j = neighbors[a]
-            short, long = (i, j) if starts[i + 1] - starts[i] <= starts[j + 1] - starts[j] else (j, i)
-            low, last = starts[long], starts[long + 1]
-            even = last - low < UNEVEN * (starts[short + 1] - starts[short])
-            for b in range(starts[short], starts[short + 1]):
-                k = neighbors[b]
-                if even:  # both lists ascend: step through them together
-                    while low < last and neighbors[low] < k:
-                        low += 1
-                else:
-                    low = find(neighbors, low, last, k)
-                if low < last and neighbors[low] == k:
-                    triangles[i] += 0.5
-                    returns[i] += chance[j] * chance[k]
-
-
 _EXACT_DEGREES = 32  # larger degrees share geometric bins of ratio 1.25
 _BINS = 48  # of larger degrees; they reach a million
+_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the weights around a node
+_UNEVEN = 8  # ratio of lengths from which halving beats stepping through both lists
 
 
 class Degree(SmoothBlock):
@@ -141,7 +64,42 @@ def graph_size(graphs: Graphs) -> np.ndarray:
     return np.repeat(of_graph, graphs.sizes, axis=0).astype(np.float32)
 
 
-_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+class Structure(SmoothBlock):
+    """Local structure; its columns have different units."""
+
+    scaling = "apart"
+
+    def start(self, graphs: Graphs) -> np.ndarray:
+        return local_structure(graphs)
+
+    def widths(self) -> tuple[int, ...]:
+        return (5,)
+
+
+def local_structure(graphs: Graphs) -> np.ndarray:
+    """Degree and triangles, as log(1 + count), clustering coefficient, returns after two and three steps [S, 5].
+
+    The clustering coefficient is the share of pairs of neighbours that are adjacent; returns are the probabilities that
+    a random walk is back where it started.
+
+    Examples
+    --------
+    >>> from graph_metric_learn.graphs import as_graphs
+    >>> triangle = as_graphs([(1 - np.eye(3), None)])
+    >>> local_structure(triangle)[0].round(3)
+    array([1.099, 0.693, 1.   , 0.5  , 0.25 ], dtype=float32)
+    """
+    near = graphs.adjacency
+    near.sort_indices()
+    degree = graphs.degrees
+    chance = 1.0 / np.maximum(degree, 1)
+    triangles, returns = np.zeros(len(degree)), np.zeros(len(degree))
+    _count_triangles(near.indptr.astype(np.int64), near.indices.astype(np.int64), chance, triangles, returns)
+    columns = [
+        np.log1p(degree), np.log1p(triangles), 2 * triangles / np.maximum(degree * (degree - 1), 1),
+        chance * (near @ chance), chance * returns,
+    ]  # fmt: skip
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
 class Strength(SmoothBlock):
@@ -183,16 +141,7 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     nodes, tails, weights = int(graphs.sizes.sum()), data.ends[0], data.weights
     if data.directed:
         tails, weights = np.concatenate(data.ends), np.concatenate([weights, weights])
-    count = np.bincount(tails, minlength=nodes)
     total = np.bincount(tails, np.abs(weights), minlength=nodes)
-    mean = np.bincount(tails, weights, minlength=nodes) / np.maximum(count, 1)
-    variance = np.bincount(tails, (weights - mean[tails]) ** 2, minlength=nodes) / np.maximum(count, 1)
-    ascending = weights[np.lexsort([weights, tails])]
-    starts = np.cumsum(count) - count
-    quantiles = []
-    for quantile in _QUANTILES:
-        place = starts + np.rint(quantile * np.maximum(count - 1, 0)).astype(np.int64)
-        quantiles.append(np.where(count > 0, ascending[np.minimum(place, max(len(ascending) - 1, 0))], 0.0))
     matrix = graphs.weights
     matrix.sort_indices()
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
@@ -207,15 +156,67 @@ def node_strength(graphs: Graphs) -> np.ndarray:
     degree = np.diff(indptr)
     scale = total / np.where(strength > 0, strength, 1.0)  # what `Graphs.weights` was divided by
     triangle = roots / np.maximum(degree * (degree - 1), 1) * scale
-    columns = [np.log1p(total), mean, np.sqrt(variance), *quantiles, triangle, twice, thrice]
+    columns = [np.log1p(total), *_distribution(tails, weights, nodes), triangle, twice, thrice]
     return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _distribution(tails: np.ndarray, weights: np.ndarray, nodes: int) -> list[np.ndarray]:
+    """Mean, deviation and quantiles of the weights [A] of each node's arcs, which leave `tails` [A]; each [S]."""
+    count = np.bincount(tails, minlength=nodes)
+    mean = np.bincount(tails, weights, minlength=nodes) / np.maximum(count, 1)
+    variance = np.bincount(tails, (weights - mean[tails]) ** 2, minlength=nodes) / np.maximum(count, 1)
+    ascending = weights[np.lexsort([weights, tails])]
+    first, last = np.cumsum(count) - count, np.maximum(count - 1, 0)
+    quantiles = []
+    for quantile in _QUANTILES:
+        position = first + np.rint(quantile * last).astype(np.int64)
+        quantiles.append(np.where(count > 0, ascending[np.minimum(position, max(len(ascending) - 1, 0))], 0.0))
+    return [mean, np.sqrt(variance), *quantiles]
+
+
+@njit(inline="always")
+def seek(neighbors, low, high, wanted, step):
+    """Where `wanted` stands, or would stand, in the ascending neighbors[low:high]: by steps, or else by halving."""
+    if step:
+        while low < high and neighbors[low] < wanted:
+            low += 1
+    else:
+        while low < high:
+            middle = (low + high) // 2
+            if neighbors[middle] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+    return low
+
+
+@shared
+def _count_triangles(part, parts, starts, neighbors, chance, triangles, returns):
+    """Triangles at each node, and the sum of 1 / (d_j d_k) over ordered pairs (j, k) of adjacent neighbours.
+
+    For each edge the shorter list of neighbours is looked up in the longer one, by halving where that is much longer: a
+    hub costs no more than its edges.
+    """
+    for node in share_of(len(starts) - 1, part, parts):
+        i = np.int64(node)
+        for a in range(starts[i], starts[i + 1]):
+            j = neighbors[a]
+            short, long = (i, j) if starts[i + 1] - starts[i] <= starts[j + 1] - starts[j] else (j, i)
+            low, last = starts[long], starts[long + 1]
+            even = last - low < _UNEVEN * (starts[short + 1] - starts[short])
+            for b in range(starts[short], starts[short + 1]):
+                k = neighbors[b]
+                low = seek(neighbors, low, last, k, even)
+                if low < last and neighbors[low] == k:
+                    triangles[i] += 0.5
+                    returns[i] += chance[j] * chance[k]
 
 
 @shared
 def _around_triangles(part, parts, starts, neighbors, roots, size, onward, triangles, walks):
     """Sums over the triangles at each node, walked both ways: of products of roots, and of sizes of steps.
 
-    As in `structure`, the shorter list of neighbours of an edge is looked up in the longer one.
+    As in `_count_triangles`, the shorter list of neighbours of an edge is looked up in the longer one.
     """
     for node in share_of(len(starts) - 1, part, parts):
         i = np.int64(node)
@@ -224,15 +225,11 @@ def _around_triangles(part, parts, starts, neighbors, roots, size, onward, trian
             own = starts[i + 1] - starts[i] <= starts[j + 1] - starts[j]
             short, long = (i, j) if own else (j, i)
             low, last = starts[long], starts[long + 1]
-            even = last - low < UNEVEN * (starts[short + 1] - starts[short])
+            even = last - low < _UNEVEN * (starts[short + 1] - starts[short])
             roots_here, walks_here = 0.0, 0.0
             for b in range(starts[short], starts[short + 1]):  # common neighbours k: i → j → k → i
                 k = neighbors[b]
-                if even:
-                    while low < last and neighbors[low] < k:
-                        low += 1
-                else:
-                    low = find(neighbors, low, last, k)
+                low = seek(neighbors, low, last, k, even)
                 if low < last and neighbors[low] == k:
                     from_i, from_j = (b, low) if own else (low, b)
                     roots_here += roots[from_i] * roots[from_j]

@@ -62,7 +62,7 @@ class Depiction:
         return place_nodes(len(self.names), self.edges) if self.places is None else self.places
 
 
-def depictions(originals: Any, given: Graphs) -> list[Depiction]:
+def depictions(originals: Any, graphs: Graphs) -> list[Depiction]:
     """How each graph looks.
 
     Parameters
@@ -70,7 +70,7 @@ def depictions(originals: Any, given: Graphs) -> list[Depiction]:
     originals : list of graphs, or None
         What the user has: `Data` with `smiles` are molecules (needs RDKit); `Data.pos` [n, 2], or what `Data.drawing`
         names, and the attribute "pos" of NetworkX nodes are places.
-    given : Graphs
+    graphs : Graphs
         The same as read.
 
     Examples
@@ -81,27 +81,27 @@ def depictions(originals: Any, given: Graphs) -> list[Depiction]:
     >>> depictions([flights], as_graphs([flights]))[0].names
     ['Oslo', 'Rome', 'Cairo']
     """
-    data = given.edge_data
+    data = graphs.edge_data
     directed = data is not None and data.directed
-    ends = data.ends if data is not None and directed else given.edges
+    ends = data.ends if data is not None and directed else graphs.edges
     rows = np.arange(ends.shape[1]) if directed else np.flatnonzero(ends[0] < ends[1])
     rows = rows[np.argsort(ends[0][rows], kind="stable")]
-    cuts = np.searchsorted(ends[0][rows], given.offsets)
-    widths = _widths(given, ends[:, rows])
-    sizes = None if given.x is None or given.x.shape[1] != 1 else _unit(given.x[:, 0])
-    found = []
-    for i, start in enumerate(given.offsets[:-1]):
-        end, part = given.offsets[i + 1], slice(cuts[i], cuts[i + 1])
+    cuts = np.searchsorted(ends[0][rows], graphs.offsets)
+    widths = _widths(graphs, ends[:, rows])
+    sizes = None if graphs.x is None or graphs.x.shape[1] != 1 else _unit(graphs.x[:, 0])
+    looks = []
+    for i, start in enumerate(graphs.offsets[:-1]):
+        end, part = graphs.offsets[i + 1], slice(cuts[i], cuts[i + 1])
         plain = Depiction(
             names=[str(node) for node in range(end - start)],
             edges=ends[:, rows[part]] - start,
             widths=None if widths is None else widths[part],
             sizes=None if sizes is None else sizes[start:end],
-            labels=None if given.labels is None else [", ".join(map(str, row)) for row in given.labels[start:end]],
+            labels=None if graphs.labels is None else [", ".join(map(str, row)) for row in graphs.labels[start:end]],
             directed=directed,
         )
-        found.append(plain if originals is None else _as_it_came(originals[i], plain))
-    return found
+        looks.append(plain if originals is None else _as_it_came(originals[i], plain))
+    return looks
 
 
 def _as_it_came(original: Any, plain: Depiction) -> Depiction:
@@ -173,11 +173,11 @@ def _symbol(atom: Any) -> str:
     return f"{symbol}{'H' + count if hydrogens else ''}{sign}"
 
 
-def _widths(given: Graphs, ends: np.ndarray) -> np.ndarray | None:
+def _widths(graphs: Graphs, ends: np.ndarray) -> np.ndarray | None:
     """Absolute weights of the edges [e] from 0 to 1, None without weights."""
-    if given.weights is None or ends.shape[1] == 0:
+    if graphs.weights is None or ends.shape[1] == 0:
         return None
-    values = np.abs(np.asarray(given.weights[ends[0], ends[1]]).reshape(-1))
+    values = np.abs(np.asarray(graphs.weights[ends[0], ends[1]]).reshape(-1))
     return values / max(float(values.max()), 1e-300)
 
 

@@ -99,10 +99,12 @@ def from_smiles(
     ('benzene', 6, [12])
     """
     rows = as_rows(smiles)
-    given = None if names is None else list(names)
-    if given is not None and len(given) != len(rows):
-        raise ValueError(f"{len(rows)} molecules and {len(given)} names: give one name per molecule")
-    return read_molecules(rows, [f"row {i}" for i in range(len(rows))], names=given, labels=labels, on_error=on_error)
+    listed_names = None if names is None else list(names)
+    if listed_names is not None and len(listed_names) != len(rows):
+        raise ValueError(f"{len(rows)} molecules and {len(listed_names)} names: give one name per molecule")
+    return read_molecules(
+        rows, [f"row {i}" for i in range(len(rows))], names=listed_names, labels=labels, on_error=on_error
+    )
 
 
 def read_molecules(
@@ -288,8 +290,8 @@ def _why_not(text: str, chem: Any) -> str:
     if not text.strip():
         return "has no SMILES"
     raw = chem.MolFromSmiles(text, sanitize=False)
-    found = [] if raw is None else list(chem.DetectChemistryProblems(raw))
-    return f"is no possible molecule: {_one_line(found[0].Message())}" if found else "is not a valid SMILES"
+    problems = [] if raw is None else list(chem.DetectChemistryProblems(raw))
+    return f"is no possible molecule: {_one_line(problems[0].Message())}" if problems else "is not a valid SMILES"
 
 
 def _one_line(text: Any) -> str:
