@@ -102,20 +102,9 @@ def build_graphs(
 ) -> list[Data]:
     """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
-    Parameters
-    ----------
-    sizes : ndarray [G]
-        Nodes of each graph.
-    edge_index : ndarray [2, E]
-        Edges; nodes are numbered from 0 within each graph.
-    edge_counts : ndarray [G]
-        Columns of `edge_index` of each graph.
-    y : ndarray [G]
-        Class labels.
-    edge_arrays : dict of ndarray [E, ...], optional
-        Attributes of the edges by name, in the order of `edge_index`; None for those that the edges do not have.
-    **node_arrays : ndarray [S, ...]
-        The same of the nodes, S = sum of the sizes.
+    There are `sizes` [G] nodes and `edge_counts` [G] edges in each graph, nodes counted from 0 in `edge_index` [2, E],
+    and a class `y` [G]. Attributes of edges [E, …], in the order of `edge_index`, and of nodes [S, …], S = sum of the
+    sizes, have names; those that are None are left out.
 
     Examples
     --------

@@ -50,15 +50,10 @@ def load_source(
     Parameters
     ----------
     source : str
-        The name of a TU dataset; a folder: of TU files, or of graph files as `load_folder` takes them; or a CSV of
-        molecules, `.csv` or `.csv.gz`, as `load_smiles` takes it. Graphs of TU files are named "0", "1", … by their
-        index in the files, where those without nodes count, too.
-    root : path, optional
-        Folder that holds NAME.zip or NAME/ of a TU dataset.
-    labels : path, optional
-        CSV with the classes of a folder of graph files.
-    columns : CsvColumns, optional
-        Of a CSV of molecules.
+        The name of a TU dataset, in the folder `root`, if there is one; a folder: of TU files, or of graph files as
+        `load_folder` takes them, with the classes in the CSV `labels`; or a CSV of molecules, `.csv` or `.csv.gz`, as
+        `load_smiles` takes it, of which `columns` are read. Graphs of TU files are named "0", "1", … by their index in
+        the files, where those without nodes count, too.
     """
     folder = Path(source)
     columns = columns or CsvColumns()
@@ -143,15 +138,8 @@ def source_chunks(
     graphs, at once. What is left out, where `columns` say so, is named in a warning for each part; for several parts,
     one warning at the end counts all.
 
-    Parameters
-    ----------
-    source : str
-        As `load_source` takes it; "-" stands for `lines`.
-    root, columns
-        See `load_source`.
-    lines : iterable of str
-        A SMILES or a graph in the node-link format of NetworkX (JSON) each; empty ones do not count. Graphs are named
-        by their SMILES, by "name" in the JSON, or by the number of the line.
+    As a source, "-" stands for `lines`: a SMILES or a graph in the node-link format of NetworkX (JSON) each; empty ones
+    do not count. Graphs are named by their SMILES, by "name" in the JSON, or by the number of the line.
     """
     columns = columns or CsvColumns()
     if source == "-":

@@ -1,4 +1,4 @@
-"""What a kind of block is: a description of nodes at levels 0, 1, 2, …, and the registry of all kinds."""
+"""What a kind of block is: a description of nodes at levels 0, 1, 2, …; the registry of kinds, and views of graphs."""
 
 from __future__ import annotations
 
@@ -100,6 +100,13 @@ class SmoothBlock(Block):
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         hops = hop_by_hop(replace(graphs, x=self.start(graphs)), max(levels))
         return [hops[level] for level in levels]
+
+
+def lacking_of_edges(graphs: Graphs, *parts: str) -> str | None:
+    """None where edges carry one of these parts, as `EdgeData.carries` names them; else what is missing, in words."""
+    if graphs.edge_data is not None and set(parts) & set(graphs.edge_data.carries):
+        return None
+    return f"{', '.join(parts[:-1])} or {parts[-1]} of edges"
 
 
 BLOCKS: Registry[type[Block]] = Registry("kind of block")

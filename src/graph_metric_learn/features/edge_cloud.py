@@ -12,7 +12,7 @@ from .._core.fields import Arrays, anything, list_of, record
 from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
 from ..graphs.collection import Graphs
-from .block_kind import Block
+from .block_kind import Block, lacking_of_edges
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import NodeFeatures
 from .propagation import hop_by_hop
@@ -58,9 +58,7 @@ class EdgeOwn(_EdgeBlock):
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
-        data = graphs.edge_data
-        there = data is not None and (data.labels is not None or data.x is not None or data.weights is not None)
-        return None if there else "labels, vectors or weights of edges"
+        return lacking_of_edges(graphs, "labels", "vectors", "weights")
 
     def fit(self, graphs: Graphs, sample: Graphs) -> EdgeOwn:
         self.features = EdgeFeatures().fit(graphs)
@@ -138,9 +136,7 @@ class EdgeTrees(_EdgeBlock):
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
-        data = graphs.edge_data
-        there = data is not None and (data.labels is not None or data.directed)
-        return None if there else "labels or directions of edges"
+        return lacking_of_edges(graphs, "labels", "directions")
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._core.fields import Arrays, FieldError, anything, list_of, number, optional, record, within
 from ..graphs.collection import Graphs
-from .block_kind import SmoothBlock
+from .block_kind import SmoothBlock, lacking_of_edges
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .edge_reading import EdgeReading
 
@@ -109,9 +109,7 @@ class Around(SmoothBlock):
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
-        data = graphs.edge_data
-        there = data is not None and (data.labels is not None or data.x is not None or data.directed)
-        return None if there else "labels, vectors or directions of edges"
+        return lacking_of_edges(graphs, "labels", "vectors", "directions")
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Around:
         self.features = EdgeFeatures().fit(graphs)

@@ -61,15 +61,8 @@ def combine(listed: Listed, n_nodes: int, directed: Any = "auto") -> Combined:
     Self-loops are dropped. Repeats of an edge that carries nothing count once; parallel edges with data stay apart.
     Weights that are all 1 are no weights.
 
-    Parameters
-    ----------
-    listed : Listed
-        Of all graphs.
-    n_nodes : int
-        Of all graphs together.
-    directed : {"auto", True, False}
-        "auto": directed where a source says so, or where some edges have their reverse, with the same data, and others
-        have not. If no edge has its reverse, every edge was listed once, and counts both ways.
+    With directed="auto" edges have directions where a source says so, or where some have their reverse, with the same
+    data, and others have not. If no edge has its reverse, every edge was listed once, and counts both ways.
     """
     listed = listed.some(listed.ends[0] != listed.ends[1])
     if listed.weights is not None and (listed.weights == 1).all():

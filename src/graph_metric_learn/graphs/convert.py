@@ -16,7 +16,7 @@ from scipy import sparse
 from .._core.ragged import offsets
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
 from .collection import Graphs
-from .column_names import in_one_order
+from .column_names import Columns, in_one_order
 from .sources.networkx_graphs import read_networkx
 from .sources.pyg import PlainData, read_data
 from .sources.raw_graph import Names, RawGraph, read_pair
@@ -92,31 +92,38 @@ def as_graphs(
     raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(listed)])
     if not raw:
         raise ValueError(_NO_GRAPHS)
-    sizes = np.array([one.n for one in raw], dtype=np.int64)
-    if not sizes.all():
-        raise ValueError(f"graph {int(np.argmin(sizes))} has no nodes: drop it or give it one")
-    y, x = _targets([one.y for one in raw]), _features(raw, sizes)
-    labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
-    combined = combine(_listed(raw, sizes), int(sizes.sum()), directed if names.edges else False)
-    _refuse_names_of_nothing(raw, names, x, labels)
-    if combined.listed_once and directed == "auto" and names.edges:
+    collection, listed_once = _stack_graphs(raw, columns, names, directed if names.edges else False)
+    if listed_once and directed == "auto" and names.edges:
         warnings.warn(
             "every edge is listed in one direction only and is read as undirected: pass directed=True if the direction "
             "means something, directed=False to say that it does not",
             stacklevel=2,
         )
+    return collection
+
+
+def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, directed: Any) -> tuple[Graphs, bool]:
+    """Graphs as they came in one collection, checked; and whether every edge was listed once."""
+    sizes = np.array([one.n for one in raw], dtype=np.int64)
+    if not sizes.all():
+        raise ValueError(f"graph {int(np.argmin(sizes))} has no nodes: drop it or give it one")
+    y, x = _targets([one.y for one in raw]), _features(raw, sizes)
+    labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
+    edges, edge_data, listed_once = combine(_listed(raw, sizes), int(sizes.sum()), directed)
+    _refuse_names_of_nothing(raw, names, x, labels)
     titles = [one.title for one in raw]
-    return Graphs(
+    collection = Graphs(
         sizes,
-        combined.edges,
+        edges,
         x,
         labels,
         y,
-        edge_data=None if combined.data is None else replace(combined.data, columns=columns.edges),
+        edge_data=None if edge_data is None else replace(edge_data, columns=columns.edges),
         unused=tuple(dict.fromkeys(what for one in raw for what in one.unused)),
         names=None if None in titles else np.array(titles, object),
         columns=columns.nodes,
     )
+    return collection, listed_once
 
 
 def check_edge_options(edges: Any, directed: Any) -> None:

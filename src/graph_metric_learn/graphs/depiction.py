@@ -211,19 +211,9 @@ def graph_svg(
     edge_values: dict[tuple[int, int], float] | None = None,
     alt: str = "",
 ) -> str:
-    """A graph as SVG.
+    """A graph as SVG of `side` pixels; `alt` says in words what it shows.
 
-    Parameters
-    ----------
-    look : Depiction
-    side : int
-        Width and height in pixels.
-    node_values : ndarray [n], optional
-        Between −1 and 1: colours of the nodes.
-    edge_values : dict by two nodes, the smaller first, optional
-        Between −1 and 1: colours of edges.
-    alt : str
-        What it shows, in words.
+    Nodes are coloured by values [n], edges by those of two nodes, the smaller first, all of them between −1 and 1.
     """
     values = np.zeros(len(look.names)) if node_values is None else np.asarray(node_values)
     drawn = _molecule(look, side, values, edge_values or {}) if look.smiles is not None else None

@@ -1,6 +1,6 @@
 """Weisfeiler-Lehman labels and features, which at each level take in one more hop around a node.
 
-Labels are numbered exactly among the given graphs. `features.trees` hashes them instead, so that graphs that come later
+Labels are numbered exactly among the given graphs. `features.tree_hashes` hashes them instead, so that graphs that come later
 have comparable labels without a table.
 """
 

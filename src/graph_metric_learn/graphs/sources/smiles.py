@@ -119,21 +119,10 @@ def read_molecules(
     plain: bool = False,
     stacklevel: int = 3,
 ) -> Molecules:
-    """What `from_smiles` does, with rows named as the caller says.
+    """What `from_smiles` does, for rows that messages call by `places`, as in "line 7", of a `source`.
 
-    Parameters
-    ----------
-    rows : sequence of str or Mol
-    places : sequence of str
-        What messages call each row, as in "line 7".
-    problems : dict of str by row, optional
-        What is wrong with a row for other reasons than its SMILES, as in "has no target".
-    source : str, optional
-        Where the rows come from, for messages.
-    plain : bool
-        Whether to make `PlainData`, which does not need PyTorch Geometric.
-    stacklevel : int
-        Whose line a warning names, as `warnings.warn` counts.
+    Rows may have `problems` other than their SMILES, as in "has no target". `plain` makes `PlainData`, without
+    PyTorch Geometric; `stacklevel` says whose line a warning names, as `warnings.warn` counts.
     """
     one_of("on_error", on_error, ("raise", "skip"))
     for label in labels:
@@ -153,7 +142,7 @@ def read_molecules(
                     bad[i] = str(error)
                 else:
                     flat.add(molecule)
-                    texts.append(row.strip() if isinstance(row, str) else _written(molecule))
+                    texts.append(row.strip() if isinstance(row, str) else str(rdkit_chem().MolToSmiles(molecule)))
                     kept.append(i)
                     continue
             if on_error == "raise":
@@ -275,14 +264,9 @@ def _is_missing(value: Any) -> bool:
 
 def _knows_rings(molecule: Any) -> bool:
     try:
-        molecule.GetRingInfo().NumRings()
+        return molecule.GetRingInfo().NumRings() >= 0
     except RuntimeError:
         return False
-    return True
-
-
-def _written(molecule: Any) -> str:
-    return str(rdkit_chem().MolToSmiles(molecule))
 
 
 def _why_not(text: str, chem: Any) -> str:
