@@ -70,7 +70,12 @@ def _use_temporary_cache() -> bool:
     """
     if config.CACHE_DIR:
         return False
-    _say_once()
+    warnings.warn(
+        "compiled loops cannot be kept beside the package or in the home folder: they are kept in a temporary folder, "
+        "or compiled anew in every process; NUMBA_CACHE_DIR names a better place",
+        UserWarning,
+        stacklevel=2,
+    )
     folder = Path(tempfile.gettempdir()) / f"graph-metric-learn-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -82,16 +87,6 @@ def _use_temporary_cache() -> bool:
         return False
     config.CACHE_DIR = str(folder)
     return True
-
-
-def _say_once() -> None:
-    """One warning per process that loops are not kept beside the package."""
-    warnings.warn(
-        "compiled loops cannot be kept beside the package or in the home folder: they are kept in a temporary folder, "
-        "or compiled anew in every process; NUMBA_CACHE_DIR names a better place",
-        UserWarning,
-        stacklevel=2,
-    )
 
 
 def parallel(function: Callable) -> Callable:

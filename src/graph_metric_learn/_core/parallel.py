@@ -26,14 +26,8 @@ def in_parallel(
     `threads`; inside ``joblib.parallel_config("loky", n_jobs=2)`` or ``joblib.parallel_config("dask")`` by processes or
     a cluster.
 
-    Parameters
-    ----------
-    function : function of a module
-    tasks : iterable
-    shared : object
-        What all tasks need; it goes to each worker once.
-    threads : bool
-        For work that leaves Python, see :func:`by_threads`.
+    The function must be one of a module. What is `shared` by all tasks goes to each worker once. `threads` are for work
+    that leaves Python, see :func:`by_threads`.
 
     Examples
     --------

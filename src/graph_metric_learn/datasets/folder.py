@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.validation import one_of
+from .._core.validation import first_few, one_of
 from ..graphs.sources.smiles import NothingReadError
 from .json_graphs import check_attributes, check_has_nodes, graph_from_node_link, with_vectors
 from .limits import check_unpacked, check_xml
@@ -133,8 +133,7 @@ def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
                 raise
             broken.append(str(error))
     if broken:
-        more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
-        listed = "; ".join(broken[:_MOST_LISTED]) + more
+        listed = first_few(broken, _MOST_LISTED, "; ")
         if not read:
             raise NothingReadError(f"none of {len(broken)} files can be read: {listed}")
         warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.validation import first_few
 from ..graphs import as_graphs
 from ..graphs.depiction import depictions, graph_svg
 
@@ -144,8 +145,7 @@ def dataset_html(summary: str, graphs: Sequence[Any], y: np.ndarray | None, name
     if y is not None and y.dtype.kind != "f":
         values, counts = np.unique(y, return_counts=True)
         listed = [f"{value}: {count}" for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
-        more = f" and {len(listed) - _N_CLASSES} more" if len(listed) > _N_CLASSES else ""
-        parts.append(f"<p style='margin:0 0 .4em'>{escape(', '.join(listed[:_N_CLASSES]))}{more}</p>")
+        parts.append(f"<p style='margin:0 0 .4em'>{escape(first_few(listed, _N_CLASSES))}</p>")
     elif y is not None:
         parts.append(f"<p style='margin:0 0 .4em'>from {np.nanmin(y):.3g} to {np.nanmax(y):.3g}</p>")
     few = list(graphs[:_N_DRAWN])

@@ -137,7 +137,9 @@ def molecules_of(
     """
     texts = table.column(smiles)
     places = [f"line {line}" for line in table.lines]
-    columns = [] if target is None else [target] if isinstance(target, str) else _several(target)
+    columns = [] if target is None else [target] if isinstance(target, str) else list(target)
+    if target is not None and (not columns or len(set(columns)) < len(columns)):
+        raise ValueError(f"target={columns} must name one column or more, each once")
     targets = list(zip(*map(table.column, columns), strict=True))  # the targets of each row
     problems = {i: f"has no {' and no '.join(columns)}" for i, row in enumerate(targets) if all(map(_is_missing, row))}
     problems |= table.problems
@@ -148,13 +150,16 @@ def molecules_of(
     )  # fmt: skip
     y = None
     if columns:
+        import torch
+
         kept, where = [targets[i] for i in graphs.rows], [places[i] for i in graphs.rows]
         if isinstance(target, str):
             y = _typed([value for (value,) in kept])
             _warn_mixed(y, where, f"{table.path.name}: {target}", stacklevel)
         else:
             y = _numbers(kept, where, columns, table.path.name)
-        _set_targets(graphs, y)
+        for i, graph in enumerate(graphs):
+            graph.y = str(y[i]) if y.dtype.kind == "U" else torch.from_numpy(y[i : i + 1].copy())
     return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
 
@@ -265,14 +270,6 @@ def _typed(values: list[str]) -> np.ndarray:
     return numbers if np.isfinite(numbers).all() else np.array(values)
 
 
-def _several(target: Sequence[str]) -> list[str]:
-    """The columns of several targets, each once."""
-    columns = list(target)
-    if not columns or len(set(columns)) < len(columns):
-        raise ValueError(f"target={columns} must name one column or more, each once")
-    return columns
-
-
 def _is_missing(value: str) -> bool:
     return value.lower() in _MISSING
 
@@ -305,11 +302,3 @@ def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) ->
             f"{places[first]}, is {str(y[first])!r}",
             stacklevel=stacklevel,
         )
-
-
-def _set_targets(graphs: Molecules, y: np.ndarray) -> None:
-    import torch
-
-    texts = y.dtype.kind == "U"
-    for i, graph in enumerate(graphs):
-        graph.y = str(y[i]) if texts else torch.from_numpy(y[i : i + 1].copy())

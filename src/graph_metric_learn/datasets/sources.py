@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.validation import first_few
 from ..graphs.sources.smiles import NothingReadError, read_molecules
 from .folder import graph_files, load_folder, read_files
 from .graph_dataset import GraphDataset
@@ -88,8 +89,7 @@ def _numbered(dataset: GraphDataset) -> list[str]:
     if dataset.dropped:
         total = len(dataset) + dataset.dropped
         missing = np.setdiff1d(np.arange(total), rows)
-        more = f" and {len(missing) - _MOST_LISTED} more" if len(missing) > _MOST_LISTED else ""
-        listed = ", ".join(map(str, missing[:_MOST_LISTED])) + more
+        listed = first_few([*map(str, missing)], _MOST_LISTED)
         warnings.warn(
             f"{dataset.name}: {dataset.dropped} of {total} graphs left out, which have no nodes: {listed}", stacklevel=3
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.fields import list_of, optional, record, text, unique
+from .._core.validation import first_few
 from .collection import Graphs
 from .sources.raw_graph import RawGraph
 
@@ -112,14 +113,11 @@ def _order(
         "unknown": [name for name in names if name not in wanted],
     }
     if any(differences.values()):
-        text = "; ".join(f"{kind}: {_listed(names)}" for kind, names in differences.items() if names)
+        text = "; ".join(
+            f"{kind}: {first_few([*map(repr, names)], _MOST_LISTED)}" for kind, names in differences.items() if names
+        )
         raise ValueError(f"{what} attributes of {here} differ from {there}, {text}")
     return [names.index(name) for name in wanted]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(map(repr, names[:_MOST_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _ordered(values: Any, order: list[int]) -> np.ndarray:

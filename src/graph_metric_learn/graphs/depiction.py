@@ -1,4 +1,4 @@
-"""How graphs look: what the user calls their nodes, where these are drawn, and molecules as molecules."""
+"""How graphs look: names and places of their nodes, molecules as molecules, and small SVG drawings for notebooks."""
 
 from __future__ import annotations
 
@@ -20,41 +20,18 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 @dataclass(frozen=True)
 class Depiction:
-    """One graph, ready to be drawn.
+    """One graph, ready to be drawn."""
 
-    Attributes
-    ----------
-    names : list of str [n]
-        What the user calls each node: a NetworkX node by its id, an atom by its element and number, others by number.
-    edges : ndarray [2, e]
-        Each edge once; with directions, from tail to head.
-    places : ndarray [n, 2] or None
-        Where the nodes are (x to the right, y upwards), if that is known.
-    symbols : list of str [n] or None
-        What is written in place of a node: elements, "" for carbon.
-    orders : ndarray [e] or None
-        Lines that an edge is drawn with: 1, 2 or 3, of bonds.
-    widths : ndarray [e] or None
-        Absolute weights of the edges, from 0 to 1.
-    sizes : ndarray [n] or None
-        The only attribute of nodes, if there is just one, from 0 to 1 over all graphs.
-    labels : list of str [n] or None
-        Labels of the nodes as text.
-    directed : bool
-    smiles : str or None
-        Of a molecule whose atoms are the nodes.
-    """
-
-    names: list[str]
-    edges: np.ndarray
-    places: np.ndarray | None = None
-    symbols: list[str] | None = None
-    orders: np.ndarray | None = None
-    widths: np.ndarray | None = None
-    sizes: np.ndarray | None = None
-    labels: list[str] | None = None
+    names: list[str]  # what the user calls each node: its id in NetworkX, "C1" of an atom, else its index [n]
+    edges: np.ndarray  # each edge once; with directions, from tail to head [2, e]
+    places: np.ndarray | None = None  # of the nodes (x to the right, y upwards), where they are known [n, 2]
+    symbols: list[str] | None = None  # what is written in place of a node: elements, "" for carbon [n]
+    orders: np.ndarray | None = None  # lines that an edge is drawn with: 1, 2 or 3, of bonds [e]
+    widths: np.ndarray | None = None  # absolute weights of the edges, from 0 to 1 [e]
+    sizes: np.ndarray | None = None  # the only attribute of nodes, if just one, from 0 to 1 over all graphs [n]
+    labels: list[str] | None = None  # of the nodes, as text [n]
     directed: bool = False
-    smiles: str | None = None
+    smiles: str | None = None  # of a molecule whose atoms are the nodes
 
     @cached_property
     def layout(self) -> np.ndarray:

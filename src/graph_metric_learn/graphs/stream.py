@@ -104,17 +104,12 @@ def _together(graphs: Any, beside: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         ended = [entry is _END for entry in row]
         if any(ended):
             graph_count, *counts = (
-                str(count) if over else _length(values, count)
+                str(count) if over else str(len(values)) if isinstance(values, Sized) else f"more than {count}"
                 for over, values in zip(ended, (None, *beside.values()), strict=True)
             )
             other = next(which for which, over in enumerate(ended[1:]) if over != ended[0])
             raise ValueError(f"{graph_count} graphs, but {counts[other]} {list(beside)[other]}: give one per graph")
         yield row
-
-
-def _length(values: Any, seen: int) -> str:
-    """How many values there are, where more than `seen` have come along."""
-    return str(len(values)) if isinstance(values, Sized) else f"more than {seen}"
 
 
 def _chosen(values: Any, which: np.ndarray, count: int, what: str) -> Any:

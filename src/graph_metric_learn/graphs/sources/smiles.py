@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.validation import one_of
+from ..._core.validation import first_few, one_of
 from .pyg import PlainData
 
 if TYPE_CHECKING:
@@ -295,6 +295,5 @@ def _warn_skipped(
     first = f"the first{quoted(rows[order[0]])} {bad[order[0]]}"
     if len(order) == len(rows):
         raise NothingReadError(f"{source}none of the {len(rows)} rows can be read; {first}")
-    listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
-    more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
-    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=stacklevel)
+    listed = first_few([places[i] for i in order], _MOST_LISTED)
+    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}; {first}", stacklevel=stacklevel)
