@@ -1,4 +1,4 @@
-"""Histogram of a cloud of named points, by the roots of the masses."""
+"""Clouds of named points by how much they have of each name: roots of shares, or counts."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def lacking_of_edges(graphs: Graphs, *parts: str) -> str | None:
 
 BLOCKS: Registry[type[Block]] = Registry("kind of block")
 
-
+# Views of graphs: what of a graph a block gets to see.
 VIEWS = {
     "edges": "labels, weights and directions of edges, which blocks do not see otherwise",
     "first": "of several labels of a node, the first one only",

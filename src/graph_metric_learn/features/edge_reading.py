@@ -10,7 +10,7 @@ import numpy as np
 from .._core.fields import FieldError, flag, list_of, record, whole
 from ..graphs.arcs import without_directions
 from ..graphs.collection import EdgeData, Graphs
-from .onehot import binary_columns, decoded
+from .onehot import decoded, one_hot_columns
 
 _MOST = 1_000_000  # labels or numbers of an edge in a file: more are damage
 _FIELDS = record(
@@ -49,10 +49,7 @@ class EdgeReading:
             return cls()
         codes = np.zeros(0, dtype=bool)
         if data.x is not None and len(data.x):
-            codes = binary_columns(data.x)
-            coded = decoded(data.x[:, codes])
-            if (coded < 0).any() or (coded == coded[0]).all():
-                codes[:] = False
+            codes = one_hot_columns(data.x)
         labels = 0 if data.labels is None else data.labels.shape[1]
         return cls(
             data.directed,

@@ -1,4 +1,4 @@
-"""What edges carry, summed into nodes: extra columns of the one matrix that SGML takes."""
+"""What edges carry, summed into nodes: the block "around", and extra columns of the one matrix that SGML takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs of PyTorch Geometric: `Data` with edge_index or adj_t, edge_attr, edge_weight and edge_type."""
+"""Graphs of PyTorch Geometric: `Data` with edge_index or adj_t, edge_attr, edge_weight, edge_type; or `PlainData`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ from .raw_graph import (
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
 DRAWING = "drawing"  # the attribute of `Data` that names the one that only says where to draw the nodes
+
+
+class PlainData(SimpleNamespace):
+    """The fields of a `torch_geometric.data.Data`, and nothing else; read as such.
+
+    For programs that need no PyTorch Geometric, which is slow to import.
+
+    >>> PlainData(num_nodes=2, name="ring").to_dict()
+    {'num_nodes': 2, 'name': 'ring'}
+    """
+
+    num_nodes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields by name."""
+        return dict(vars(self))
 
 
 def read_data(data: Any, name: str, names: Names) -> RawGraph:
@@ -132,17 +148,3 @@ def _sparse_entries(matrix: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any
         values = as_numpy(entries.values())
         return rows, columns, None if values.ndim == 1 and (values == 1).all() else values
     raise ValueError(f"{name} has an adjacency of type {type(matrix).__name__}: give edge_index instead")
-
-
-class PlainData(SimpleNamespace):
-    """The fields of a `torch_geometric.data.Data`, and nothing else; read as such.
-
-    >>> PlainData(num_nodes=2, name="ring").to_dict()
-    {'num_nodes': 2, 'name': 'ring'}
-    """
-
-    num_nodes: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Fields by name."""
-        return dict(vars(self))
