@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.features.base import Block, BlockOptions
+from edge_graphs import NAMES, edge_graph
+from graph_metric_learn.features.block_kind import Block, BlockOptions, seen
 from graph_metric_learn.features.blocks import BLOCKS, NodeBlocks, SmoothBlock
+from graph_metric_learn.graphs import as_graphs
 
 
 class Reach(SmoothBlock):
@@ -72,3 +74,18 @@ def test_a_block_of_names_from_outside_goes_through_all_embeddings_of_names(monk
     assert metric.choice_.accuracy == 1.0
     loaded = gml.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
+
+
+def test_what_edges_carry_is_seen_on_request():
+    graphs = as_graphs([edge_graph(0), edge_graph(1)], **NAMES)
+    assert seen(graphs, ()).edge_data is None
+    assert seen(graphs, ("edges",)).edge_data.carries == ["labels", "vectors", "weights"]
+
+
+def test_the_first_of_several_labels():
+    graph = edge_graph(2)
+    for _, data in graph.nodes(data=True):
+        data["element"] = [1, 2, 3]
+    graphs = as_graphs([graph], **NAMES)
+    assert seen(graphs, ("first",)).labels.shape[1] == 1
+    assert seen(graphs, ()).labels.shape[1] == 3

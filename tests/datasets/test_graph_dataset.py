@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from graph_metric_learn.datasets import GraphDataset
-from graph_metric_learn.datasets.base import build_graphs
+from graph_metric_learn.datasets import GraphDataset, load_digits, load_smiles
+from graph_metric_learn.datasets.graph_dataset import build_graphs
 
 
 @pytest.fixture
@@ -84,3 +84,21 @@ def test_a_dataset_without_features_or_graphs_can_be_shown():
 def test_labels_that_do_not_fit_are_refused(two_graphs, y):
     with pytest.raises(ValueError, match="one label per graph"):
         GraphDataset(two_graphs, y, "toy")
+
+
+def test_notebooks_see_classes_and_the_first_graphs():
+    html = load_digits()._repr_html_()
+    assert html.count("<svg") == 6
+    assert "GraphDataset(digits: 1797 graphs" in html
+    assert "0: 178, 1: 182" in html
+
+
+def test_names_are_escaped_and_numbers_have_a_range(tmp_path):
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    file = tmp_path / "m.csv"
+    file.write_text("name,smiles,size\n<b>water</b>,O,1.5\nethanol,CCO,3.25\n")
+    dataset = load_smiles(file, target="size", name="name")
+    html = dataset._repr_html_()
+    assert "&lt;b&gt;water&lt;/b&gt; (1.5)" in html
+    assert "<b>water" not in html
+    assert f"from {np.min(dataset.y):.3g} to 3.25" in html

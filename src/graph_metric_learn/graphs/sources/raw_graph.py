@@ -1,4 +1,7 @@
-"""One graph as it came, whatever its source, and the names under which its parts are looked for."""
+"""One graph as it came, whatever its source: what readers of all sources return, and the checks that they share.
+
+Pairs (adjacency, features) are read here; other sources have a file each.
+"""
 
 from __future__ import annotations
 
@@ -44,43 +47,21 @@ class Names:
 
 
 class RawGraph(NamedTuple):
-    """One graph, as it came.
+    """One graph, as it came; arrays are None where it carries nothing of the kind."""
 
-    Attributes
-    ----------
-    n : int
-        Nodes.
-    edges : ndarray [2, e]
-        In any order and orientation, possibly repeated.
-    x, labels : ndarray [n, …] or None
-        Of the nodes.
-    y : number, str, row of numbers or None
-        Of the graph.
-    edge_labels, edge_x, edge_weights : ndarray [e, …] or None
-        Of the edges.
-    orientation : {"undirected", "directed", "unknown"}
-        Whether an edge stands for both orientations, or for one, or the source does not say.
-    unused : tuple of str
-        What the graph carries beside all this, in words.
-    title : str or None
-        What the graph is called, if it says so.
-    columns, edge_columns : tuple of str or None
-        Names of the columns of x and of edge_x, if it says so.
-    """
-
-    n: int
-    edges: np.ndarray
-    x: Any = None
-    labels: Any = None
-    y: Any = None
-    edge_labels: Any = None
-    edge_x: Any = None
-    edge_weights: Any = None
-    orientation: str = "unknown"
-    unused: tuple[str, ...] = ()
-    title: str | None = None
-    columns: tuple[str, ...] | None = None
-    edge_columns: tuple[str, ...] | None = None
+    n: int  # nodes
+    edges: np.ndarray  # [2, e], in any order and orientation, possibly repeated
+    x: Any = None  # vectors of nodes [n, …]
+    labels: Any = None  # of nodes [n, …]
+    y: Any = None  # target of the graph: a number, a string, or a row of numbers
+    edge_labels: Any = None  # [e, …]
+    edge_x: Any = None  # vectors of edges [e, …]
+    edge_weights: Any = None  # [e]
+    orientation: str = "unknown"  # or "undirected": an edge stands for both directions; or "directed"
+    unused: tuple[str, ...] = ()  # what it carries beside all this, in words
+    title: str | None = None  # what it is called, if it says so
+    columns: tuple[str, ...] | None = None  # names of the columns of x, if it says so
+    edge_columns: tuple[str, ...] | None = None  # the same of edge_x
 
 
 def as_numpy(array: Any) -> Any:
@@ -96,12 +77,8 @@ def _plain_tensor(tensor: Any) -> Any:
     """A tensor of torch as NumPy can hold it: dense, and bfloat16 and float8 as float32."""
     if str(tensor.layout) != "torch.strided":
         tensor = tensor.to_dense()
-    small = tensor.dtype.is_floating_point and str(tensor.dtype) not in (
-        "torch.float16",
-        "torch.float32",
-        "torch.float64",
-    )
-    return tensor.float() if small else tensor
+    known_to_numpy = str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64")
+    return tensor.float() if tensor.dtype.is_floating_point and not known_to_numpy else tensor
 
 
 def check_size(n: int, listed: int, name: str) -> None:
@@ -120,6 +97,13 @@ def first_text(*values: Any) -> str | None:
     'benzene'
     """
     return next((str(value) for value in values if isinstance(value, str) and value.strip()), None)
+
+
+def target_of(y: np.ndarray | None) -> Any:
+    """The target of a graph: a number or a string, or the one row of several [1, T]; None for what has more rows."""
+    if y is None or y.size == 1:
+        return None if y is None else y.item()
+    return y[0] if y.ndim == 2 and y.shape[0] == 1 and y.size else None
 
 
 def labels_and_vectors(labels: Any, vectors: Any) -> tuple[Any, Any]:
@@ -151,3 +135,40 @@ def checked_weights(weights: Any, count: int, name: str) -> np.ndarray:
     if np.abs(weights).max(initial=0.0) > LARGEST_WEIGHT:
         raise ValueError(f"{name} has edge weights beyond {LARGEST_WEIGHT:g}: scale them down")
     return weights.reshape(count)
+
+
+def read_pair(adjacency: Any, x: Any, name: str, names: Names) -> RawGraph:
+    """A pair (adjacency [n, n], features [n, q] or None); dense, scipy sparse or torch.
+
+    An entry of the adjacency is an edge if it is not 0, and its value is the weight.
+    """
+    if len(getattr(adjacency, "shape", ())) == 2 and (entries := getattr(adjacency, "nnz", None)) is not None:
+        check_size(adjacency.shape[0], int(entries), name)
+    adjacency = _as_matrix(adjacency)
+    if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
+        raise ValueError(f"{name} has an adjacency of shape {adjacency.shape}, expected a square matrix")
+    values = adjacency.data if sparse.issparse(adjacency) else adjacency
+    if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        raise ValueError(f"{name} has an adjacency with entries that are not finite numbers")
+    rows, columns = adjacency.nonzero()
+    weights = None
+    if names.edges and names.edge_weight is not None and adjacency.dtype.kind != "b":
+        listed = values[values != 0] if sparse.issparse(adjacency) else adjacency[rows, columns]
+        weights = checked_weights(listed, len(rows), name)
+    edges = np.stack([rows, columns]).astype(np.int64)
+    return RawGraph(adjacency.shape[0], edges, as_numpy(x), edge_weights=weights)
+
+
+def _as_matrix(adjacency: Any) -> Any:
+    """A NumPy array, or a scipy array of compressed rows in which entries for the same place have been added up."""
+    if "sparse" in str(getattr(adjacency, "layout", "")):  # of torch
+        entries = adjacency.detach().cpu().to_sparse_coo()
+        places = tuple(as_numpy(entries._indices()))
+        adjacency = sparse.coo_array((as_numpy(entries._values()), places), shape=tuple(entries.shape))
+    if not sparse.issparse(adjacency):
+        return as_numpy(adjacency)
+    rows = sparse.csr_array(adjacency)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .preview import dataset_html
+from .._core.validation import first_few
+from ..graphs import as_graphs
+from ..graphs.depiction import depictions, graph_svg
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -32,7 +35,7 @@ class GraphDataset:
     dropped : int
         How many graphs of the source were left out because they have too few nodes.
     rows : ndarray [G] or None
-        The place of each graph in the source, from 0: all of them, unless some were left out. None where unknown.
+        The index of each graph in the source: all of them, unless some were left out. None where unknown.
 
     Examples
     --------
@@ -95,25 +98,14 @@ def build_graphs(
     edge_index: np.ndarray,
     edge_counts: np.ndarray,
     y: np.ndarray,
-    edge_arrays: Mapping[str, np.ndarray] | None = None,
-    **node_arrays: np.ndarray,
+    edge_arrays: Mapping[str, np.ndarray | None] | None = None,
+    **node_arrays: np.ndarray | None,
 ) -> list[Data]:
     """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
-    Parameters
-    ----------
-    sizes : ndarray [G]
-        Nodes of each graph.
-    edge_index : ndarray [2, E]
-        Edges; nodes are numbered from 0 within each graph.
-    edge_counts : ndarray [G]
-        Columns of `edge_index` of each graph.
-    y : ndarray [G]
-        Class labels.
-    edge_arrays : dict of ndarray [E, ...], optional
-        Attributes of the edges by name, in the order of `edge_index`.
-    **node_arrays : ndarray [S, ...]
-        Attributes of the nodes by name, S = sum of the sizes.
+    There are `sizes` [G] nodes and `edge_counts` [G] edges in each graph, nodes counted from 0 in `edge_index` [2, E],
+    and a class `y` [G]. Attributes of edges [E, …], in the order of `edge_index`, and of nodes [S, …], S = sum of the
+    sizes, have names; those that are None are left out.
 
     Examples
     --------
@@ -126,9 +118,11 @@ def build_graphs(
     counts = sizes.tolist()
     edges = torch.from_numpy(edge_index).split(edge_counts.tolist(), dim=1)
     labels = torch.from_numpy(y).split(1)
-    pieces = {key: torch.from_numpy(array).split(counts) for key, array in node_arrays.items()}
-    for key, array in (edge_arrays or {}).items():
-        pieces[key] = torch.from_numpy(array).split(edge_counts.tolist())
+    pieces = {}
+    for arrays, lengths in ((node_arrays, counts), (edge_arrays or {}, edge_counts.tolist())):
+        for key, array in arrays.items():
+            if array is not None:
+                pieces[key] = torch.from_numpy(array).split(lengths)
     # Copies, because a pickled view contains the whole dataset.
     return [
         Data(
@@ -139,3 +133,28 @@ def build_graphs(
         )
         for g, n in enumerate(counts)
     ]
+
+
+_N_DRAWN = 6
+_N_CLASSES = 12  # listed
+
+
+def dataset_html(summary: str, graphs: Sequence[Any], y: np.ndarray | None, names: Sequence[str] | None = None) -> str:
+    """A dataset with targets y [G] as a piece of HTML, on white paper whatever the notebook."""
+    parts = [f"<p style='margin:0 0 .4em'><b>{escape(summary)}</b></p>"]
+    if y is not None and y.dtype.kind != "f":
+        values, counts = np.unique(y, return_counts=True)
+        listed = [f"{value}: {count}" for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
+        parts.append(f"<p style='margin:0 0 .4em'>{escape(first_few(listed, _N_CLASSES))}</p>")
+    elif y is not None:
+        parts.append(f"<p style='margin:0 0 .4em'>from {np.nanmin(y):.3g} to {np.nanmax(y):.3g}</p>")
+    few = list(graphs[:_N_DRAWN])
+    if few:
+        looks = depictions(few, as_graphs(few, directed=False))
+        for i, look in enumerate(looks):
+            title = str(i) if names is None else names[i]
+            title = title if y is None else f"{title} ({y[i]})"
+            drawing = graph_svg(look, side=110, alt=f"graph of {len(look.names)} nodes")
+            caption = f"<figcaption style='max-width:110px;overflow:hidden'>{escape(title)}</figcaption>"
+            parts.append(f"<figure style='display:inline-block;margin:0 .6em 0 0'>{drawing}{caption}</figure>")
+    return f"<div style='background:#fff;color:#222;padding:.8em'>{''.join(parts)}</div>"

@@ -1,4 +1,4 @@
-"""What a kind of block is: a description of nodes at levels 0, 1, 2, …, and the registry of all kinds."""
+"""What a kind of block is: a description of nodes at levels 0, 1, 2, …; the registry of kinds, and views of graphs."""
 
 from __future__ import annotations
 
@@ -102,4 +102,33 @@ class SmoothBlock(Block):
         return [hops[level] for level in levels]
 
 
+def lacking_of_edges(graphs: Graphs, *parts: str) -> str | None:
+    """None where edges carry one of these parts, as `EdgeData.carries` names them; else what is missing, in words."""
+    if graphs.edge_data is not None and set(parts) & set(graphs.edge_data.carries):
+        return None
+    return f"{', '.join(parts[:-1])} or {parts[-1]} of edges"
+
+
 BLOCKS: Registry[type[Block]] = Registry("kind of block")
+
+# Views of graphs: what of a graph a block gets to see.
+VIEWS = {
+    "edges": "labels, weights and directions of edges, which blocks do not see otherwise",
+    "first": "of several labels of a node, the first one only",
+}
+
+
+def seen(graphs: Graphs, views: tuple[str, ...]) -> Graphs:
+    """The graphs as blocks with these views see them.
+
+    >>> from graph_metric_learn.graphs import as_graphs
+    >>> import numpy as np
+    >>> weighted = as_graphs([(np.array([[0.0, 2.0], [2.0, 0.0]]), None)])
+    >>> seen(weighted, ()).edge_data is None, seen(weighted, ("edges",)).edge_data.carries
+    (True, ['weights'])
+    """
+    if "edges" not in views:
+        graphs = graphs.without_edge_data()
+    if "first" in views and graphs.labels is not None and graphs.labels.shape[1] > 1:
+        graphs = replace(graphs, labels=graphs.labels[:, :1])
+    return graphs

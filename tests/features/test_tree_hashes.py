@@ -4,7 +4,7 @@ import pytest
 
 from edge_graphs import edge_graph
 from graph_metric_learn.features.blocks import NodeBlocks
-from graph_metric_learn.features.trees import code_vectors, tree_columns, wl_hashes
+from graph_metric_learn.features.tree_hashes import code_vectors, tree_columns, wl_hashes
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import as_networkx, zoo
 
@@ -45,9 +45,9 @@ def test_names_do_not_depend_on_other_graphs_or_the_numbering():
     together = wl_hashes(as_graphs(graphs), 2)
     np.testing.assert_array_equal(alone, together[:, : alone.shape[1]])
     order = np.random.default_rng(1).permutation(len(graphs[0]))
-    renumbered = nx.empty_graph(len(graphs[0]))
-    renumbered.add_edges_from((int(order[a]), int(order[b])) for a, b in graphs[0].edges)
-    np.testing.assert_array_equal(wl_hashes(as_graphs([renumbered]), 2)[:, order], alone)
+    relabelled = nx.empty_graph(len(graphs[0]))
+    relabelled.add_edges_from((int(order[a]), int(order[b])) for a, b in graphs[0].edges)
+    np.testing.assert_array_equal(wl_hashes(as_graphs([relabelled]), 2)[:, order], alone)
 
 
 def test_labels_may_be_strings_and_several():

@@ -1,4 +1,4 @@
-"""Molecules from CSV files, with their targets and names, and their scaffolds for folds."""
+"""Molecules from CSV files, with their targets and names; scaffolds of molecules, for folds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
+from .graph_dataset import dataset_html
 from .limits import max_unpacked, refuse_large
-from .preview import dataset_html
 
 _MISSING = ("", "na", "n/a", "nan", "null")  # how files write that there is no value, in lower case
 _WHOLE = re.compile(r"[+-]?\d{1,18}")  # fits into int64
@@ -117,21 +117,8 @@ def load_smiles(
     array([[100. ,   nan],
            [ 78. ,  -0.3]])
     """
-    return read_smiles_file(path, smiles, target, name, on_error)
-
-
-def read_smiles_file(
-    path: str | Path,
-    smiles: str,
-    target: str | Sequence[str] | None,
-    name: str | None,
-    on_error: str,
-    *,
-    plain: bool = False,
-) -> MoleculeDataset:
-    """What `load_smiles` does; `plain` makes `PlainData`, without importing PyTorch Geometric."""
     (table,) = csv_tables(Path(path))
-    return molecules_of(table, smiles, target, name, on_error, plain=plain, stacklevel=5)
+    return molecules_of(table, smiles, target, name, on_error)
 
 
 def molecules_of(
@@ -141,15 +128,20 @@ def molecules_of(
     name: str | None,
     on_error: str,
     *,
-    plain: bool = True,
+    plain: bool = False,
     stacklevel: int = 4,
 ) -> MoleculeDataset:
-    """The molecules in a part of a CSV file."""
+    """The molecules in a part of a CSV file; `plain` makes `PlainData`, without importing PyTorch Geometric.
+
+    Warnings name the line of code that `stacklevel` says, as `warnings.warn` counts.
+    """
     texts = table.column(smiles)
     places = [f"line {line}" for line in table.lines]
-    columns = [] if target is None else [target] if isinstance(target, str) else _several(target)
-    given = list(zip(*map(table.column, columns), strict=True))  # the targets of each row
-    problems = {i: f"has no {' and no '.join(columns)}" for i, row in enumerate(given) if all(map(_is_missing, row))}
+    columns = [] if target is None else [target] if isinstance(target, str) else list(target)
+    if target is not None and (not columns or len(set(columns)) < len(columns)):
+        raise ValueError(f"target={columns} must name one column or more, each once")
+    targets = list(zip(*map(table.column, columns), strict=True))  # the targets of each row
+    problems = {i: f"has no {' and no '.join(columns)}" for i, row in enumerate(targets) if all(map(_is_missing, row))}
     problems |= table.problems
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
     graphs = read_molecules(
@@ -158,13 +150,16 @@ def molecules_of(
     )  # fmt: skip
     y = None
     if columns:
-        kept, where = [given[i] for i in graphs.rows], [places[i] for i in graphs.rows]
+        import torch
+
+        kept, where = [targets[i] for i in graphs.rows], [places[i] for i in graphs.rows]
         if isinstance(target, str):
             y = _typed([value for (value,) in kept])
             _warn_mixed(y, where, f"{table.path.name}: {target}", stacklevel)
         else:
             y = _numbers(kept, where, columns, table.path.name)
-        _set_targets(graphs, y)
+        for i, graph in enumerate(graphs):
+            graph.y = str(y[i]) if y.dtype.kind == "U" else torch.from_numpy(y[i : i + 1].copy())
     return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
 
@@ -185,7 +180,7 @@ def scaffolds(smiles: Iterable[Any]) -> list[str]:
     ['c1ccccc1', 'c1ccccc1', '']
     """
     rows = as_rows(smiles)
-    found = []
+    smiles_of_scaffolds = []
     with quiet_rdkit():
         chem = rdkit_chem()
         from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol
@@ -195,8 +190,8 @@ def scaffolds(smiles: Iterable[Any]) -> list[str]:
                 molecule = parse(row)
             except ValueError as error:
                 raise ValueError(f"row {i}{quoted(row)} {error}") from None
-            found.append(chem.MolToSmiles(GetScaffoldForMol(molecule), isomericSmiles=False))
-    return found
+            smiles_of_scaffolds.append(chem.MolToSmiles(GetScaffoldForMol(molecule), isomericSmiles=False))
+    return smiles_of_scaffolds
 
 
 class Table(NamedTuple):
@@ -216,8 +211,8 @@ class Table(NamedTuple):
                 raise ValueError(f"{self.path.name} has columns separated by {other!r}: separate them by commas")
             what = "no column" if name not in self.header else "several columns"
             raise ValueError(f"{self.path.name} has {what} {name!r}, its columns are {', '.join(self.header)}")
-        place = self.header.index(name)
-        return [row[place].strip() for row in self.rows]
+        index = self.header.index(name)
+        return [row[index].strip() for row in self.rows]
 
 
 def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
@@ -227,7 +222,7 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
     rows: list[list[str]] = []
     lines: list[int] = []
     problems: dict[int, str] = {}
-    line, found = 1, False
+    line, any_row = 1, False
     unpacked, most = 0, max_unpacked()
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
@@ -241,7 +236,7 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
                         row = [*row, *[""] * len(header)][: len(header)]
                     rows.append(row)
                     lines.append(line)
-                    found = True
+                    any_row = True
                 line = reader.line_num + 1
                 unpacked += sum(map(len, row)) + len(row)
                 if unpacked > most and size is None:
@@ -253,7 +248,7 @@ def csv_tables(path: Path, size: int | None = None) -> Iterator[Table]:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     except (OSError, EOFError, csv.Error) as error:
         raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if header is None or not found:
+    if header is None or not any_row:
         raise ValueError(f"{path} needs a header with names of columns, and at least one row")
     if rows:
         yield Table(path, header, rows, lines, problems)
@@ -273,14 +268,6 @@ def _typed(values: list[str]) -> np.ndarray:
     except ValueError:
         return np.array(values)
     return numbers if np.isfinite(numbers).all() else np.array(values)
-
-
-def _several(target: Sequence[str]) -> list[str]:
-    """The columns of several targets, each once."""
-    columns = list(target)
-    if not columns or len(set(columns)) < len(columns):
-        raise ValueError(f"target={columns} must name one column or more, each once")
-    return columns
 
 
 def _is_missing(value: str) -> bool:
@@ -313,13 +300,5 @@ def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) ->
         warnings.warn(
             f"{what} is read as classes, since {len(others)} of {len(y)} values are not numbers: the first, on "
             f"{places[first]}, is {str(y[first])!r}",
-            stacklevel=stacklevel + 1,
+            stacklevel=stacklevel,
         )
-
-
-def _set_targets(graphs: Molecules, y: np.ndarray) -> None:
-    import torch
-
-    texts = y.dtype.kind == "U"
-    for i, graph in enumerate(graphs):
-        graph.y = str(y[i]) if texts else torch.from_numpy(y[i : i + 1].copy())

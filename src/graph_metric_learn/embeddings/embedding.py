@@ -126,11 +126,11 @@ def attribute_slots(
 
 
 def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], columns: int) -> Embedding:
-    """The fitted embedding that `options` and `arrays` came from, for points with so many columns."""
+    """The fitted embedding that `options` and `arrays` came from, for points [n, columns]."""
     home = EMBEDDINGS[kind]
-    known = inspect.signature(home).parameters
+    parameters = inspect.signature(home).parameters
     for name, value in options.items():
-        if name not in known:
+        if name not in parameters:
             raise FieldError(f"options.{name}", "is not known")
         home.option_fields.get(name, anything)(value, f"options.{name}")
     embedding = home(**options)
@@ -139,5 +139,21 @@ def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], c
 
 
 def subsample(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """At most 3000 of the points [S, q], in their order."""
+    """At most 3000 of the points [S, q], in their order [s, q]."""
     return points if len(points) <= _N_POINTS else points[np.sort(rng.permutation(len(points))[:_N_POINTS])]
+
+
+class Mean(Embedding):
+    """The mean of the points: one slot for all."""
+
+    name = "mean"
+
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        return np.full((1, len(x)), 1.0 / len(x))
+
+    def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        sums = np.add.reduceat(points, offsets(sizes)[:-1], axis=0, dtype=np.float64)
+        return (sums / sizes[:, None]).astype(np.float32)[:, None, :]
+
+    def width(self, columns: int) -> int:
+        return columns

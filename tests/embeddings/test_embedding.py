@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import graph_metric_learn as gml
 from embedding_clouds import clouds, dense, drawn, fitted
-from graph_metric_learn.embeddings import EMBEDDINGS, Axes, Embedding, restore
-from graph_metric_learn.embeddings.base import subsample
+from graph_metric_learn.embeddings import EMBEDDINGS, Axes, Embedding, Mean, restore
+from graph_metric_learn.embeddings.embedding import subsample
 
 IN_SLOTS = [kind for kind, embedding in EMBEDDINGS.items() if embedding.attribute is Embedding.attribute]
 FIT = np.array([7, 12])
@@ -190,3 +190,9 @@ def test_an_embedding_that_cannot_explain_says_so():
     for explain in (Extremes().plan, lambda x, z: Extremes().attribute(x, z, np.ones(4))):
         with pytest.raises(NotImplementedError, match="Extremes defines no shares, or plan and attribute"):
             explain(points, points)
+
+
+def test_mean(rng):
+    points, sizes = clouds(rng)
+    vectors = Mean().vectors(points, sizes)
+    np.testing.assert_allclose(vectors[1, 0], points[5:14].mean(0), rtol=1e-5)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._core.fields import list_of, optional, record, text, unique
+from .._core.validation import first_few
 from .collection import Graphs
-from .sources.base import RawGraph
+from .sources.raw_graph import RawGraph
 
 _MOST_LISTED = 5  # names in an error message
 _FIELDS = record({name: optional(unique(list_of(text))) for name in ("nodes", "edges")})
@@ -32,19 +33,19 @@ class Columns:
     @classmethod
     def of(cls, graphs: Graphs, *, nodes: bool = True, edges: bool = True) -> Columns:
         """Those of the graphs; without names of nodes or edges where False."""
-        found = _checked(graphs)
-        return cls(found.nodes if nodes else None, found.edges if edges else None)
+        columns = _checked(graphs)
+        return cls(columns.nodes if nodes else None, columns.edges if edges else None)
 
     def apply(self, graphs: Graphs) -> Graphs:
         """The graphs with their columns in this order, or a `ValueError` that names what is missing or unknown.
 
         Columns without names, here or in the graphs, stay as they are.
         """
-        found, here, there = _checked(graphs), "the graphs", "those that were fitted"
-        order = _order(found.nodes, self.nodes, "node", here, there)
+        own, here, there = _checked(graphs), "the graphs", "those that were fitted"
+        order = _order(own.nodes, self.nodes, "node", here, there)
         if order is not None:
             graphs = replace(graphs, x=_ordered(graphs.x, order), columns=self.nodes)
-        order, data = _order(found.edges, self.edges, "edge", here, there), graphs.edge_data
+        order, data = _order(own.edges, self.edges, "edge", here, there), graphs.edge_data
         if order is not None and data is not None:
             graphs = replace(graphs, edge_data=replace(data, x=_ordered(data.x, order), columns=self.edges))
         return graphs
@@ -67,7 +68,7 @@ def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:
     Graphs that name no columns are left as they are. A graph that names others raises a `ValueError`.
     """
     graphs = list(raw)
-    found: dict[str, tuple[str, ...] | None] = {}
+    first_names: dict[str, tuple[str, ...] | None] = {}
     for what, part, key in (("node", "x", "columns"), ("edge", "edge_x", "edge_columns")):
         named = [i for i, one in enumerate(graphs) if getattr(one, key) is not None and getattr(one, part) is not None]
         first = getattr(graphs[named[0]], key) if named else None
@@ -78,17 +79,17 @@ def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:
             if order is not None:
                 changed: dict[str, Any] = {part: _ordered(values, order)}
                 graphs[i] = graphs[i]._replace(**changed)
-        found[what] = first
-    return graphs, Columns(found["node"], found["edge"])
+        first_names[what] = first
+    return graphs, Columns(first_names["node"], first_names["edge"])
 
 
 def _checked(graphs: Graphs) -> Columns:
     """The names in a collection, which must fit to its columns."""
     data = graphs.edge_data
-    found = Columns(graphs.columns, None if data is None else data.columns)
-    _check(found.nodes, graphs.x, "node", "the collection")
-    _check(found.edges, None if data is None else data.x, "edge", "the collection")
-    return found
+    columns = Columns(graphs.columns, None if data is None else data.columns)
+    _check(columns.nodes, graphs.x, "node", "the collection")
+    _check(columns.edges, None if data is None else data.x, "edge", "the collection")
+    return columns
 
 
 def _check(names: tuple[str, ...] | None, values: Any, what: str, whose: str) -> None:
@@ -102,24 +103,21 @@ def _check(names: tuple[str, ...] | None, values: Any, what: str, whose: str) ->
 
 
 def _order(
-    found: tuple[str, ...] | None, wanted: tuple[str, ...] | None, what: str, here: str, there: str
+    names: tuple[str, ...] | None, wanted: tuple[str, ...] | None, what: str, here: str, there: str
 ) -> list[int] | None:
     """Where each of the wanted columns stands; None where they are in order, or one side has no names."""
-    if found is None or wanted is None or found == wanted:
+    if names is None or wanted is None or names == wanted:
         return None
     differences = {
-        "missing": [name for name in wanted if name not in found],
-        "unknown": [name for name in found if name not in wanted],
+        "missing": [name for name in wanted if name not in names],
+        "unknown": [name for name in names if name not in wanted],
     }
     if any(differences.values()):
-        text = "; ".join(f"{kind}: {_listed(names)}" for kind, names in differences.items() if names)
+        text = "; ".join(
+            f"{kind}: {first_few([*map(repr, names)], _MOST_LISTED)}" for kind, names in differences.items() if names
+        )
         raise ValueError(f"{what} attributes of {here} differ from {there}, {text}")
-    return [found.index(name) for name in wanted]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(map(repr, names[:_MOST_LISTED])) + (f" and {more} more" if more > 0 else "")
+    return [names.index(name) for name in wanted]
 
 
 def _ordered(values: Any, order: list[int]) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""Weisfeiler-Lehman trees around nodes, named by hashes: no table, so new graphs and new labels just work."""
+"""Weisfeiler-Lehman trees around nodes are hashed here: a tree has a 64-bit name that depends on no other graph.
+
+There is no table of names, so new graphs and new labels just work. The blocks "wl" and "trees" are made of them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from scipy import sparse
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
-from .base import Block
+from .block_kind import Block
 
 
 class TreeCodes(Block):
@@ -64,7 +67,7 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
 
 
 def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
-    """The hashes of levels 0 … `deepest`; those that another kind of block needed before are not computed again."""
+    """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again."""
     names = shared.setdefault("tree hashes", [])
     if not names:
         names.append(_start(graphs))
@@ -97,11 +100,11 @@ class _EdgesAround:
         """Sums of hashes over the edges at each node [S], modulo 2^64."""
         own = mix(names ^ ODD)
         total = np.zeros(len(names), np.uint64)
-        for place, side in enumerate(self.sides):  # out, then in
+        for incoming, side in enumerate(self.sides):  # out, then in
             messages = own[side.others]
             if self.labels is not None:
                 messages = mix(messages + self.labels[side.order])
-            total += side.sums(mix(messages * ODD) if place else messages)
+            total += side.sums(mix(messages * ODD) if incoming else messages)
         return total
 
 
@@ -161,8 +164,8 @@ def hashed_rows(labels: np.ndarray) -> np.ndarray:
             if column.dtype.kind in "iub":
                 values = column.astype(np.int64).view(np.uint64)
             else:
-                texts, place = np.unique(column, return_inverse=True)
+                texts, index = np.unique(column, return_inverse=True)
                 digests = [blake2b(str(text).encode(), digest_size=8).digest() for text in texts]
-                values = np.frombuffer(b"".join(digests), "<u8")[place]
+                values = np.frombuffer(b"".join(digests), "<u8")[index]
             name = mix(name * ODD + mix(values))
     return name

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.graphs import Columns, as_graphs
-from graph_metric_learn.graphs.columns import in_one_order
-from graph_metric_learn.graphs.sources.base import RawGraph
+from graph_metric_learn.graphs.column_names import in_one_order
+from graph_metric_learn.graphs.sources.raw_graph import RawGraph
 
 NODES = {"charge": 1.0, "mass": 2.0, "spin": 3.0}
 EDGES = {"angle": 30.0, "length": 1.5}
