@@ -47,5 +47,6 @@ def test_the_outlook_and_metrics_without_labels_are_summed_up(tmp_path):
 
 
 def test_the_documentation_shows_what_is_recorded():
-    root = Path(__file__).parents[2]
-    assert summary(list(Records(root / "results" / "records"))) in (root / "docs" / "results.md").read_text()
+    root = Path(__file__).parents[3]
+    records = list(Records(root / "reproduction" / "results" / "records"))
+    assert summary(records) in (root / "docs" / "results.md").read_text()

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graph_metric_learn.viz.render import render_sentence
-
+from ..pages.render import render_sentence
 from .comparisons import most_chosen
 from .differences import Comparison, average, compared_by_dataset, difference_row, judged, scores_of
 from .records import Config, Record, Result
-from .settings import PACKAGE, TASKS, TITLES
+from .settings import TASKS, TITLES
 from .tables import Entry, Rows, best_entry, signed
 
 # What the labels, vectors and directions of edges mean, by dataset.
@@ -113,7 +112,6 @@ def edge_judgement(records: Sequence[Record]) -> str:
         return ""
     below = [name for name in found if all(_beaten(_results(records, name, edges)) for edges in READINGS.values())]
     return render_sentence(
-        PACKAGE,
         "edges.md",
         n_datasets=len(found),
         average=average(found).in_words("points"),

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_metric_learn.viz.render import render_sentence
-
+from ..pages.render import render_sentence
 from .choices import missed
 from .comparisons import named, other_systems
 from .published import PUBLISHED
 from .records import Record
-from .settings import PACKAGE, TABLES, TASKS
+from .settings import TABLES, TASKS
 from .tables import paired_gaps, signed, table_entry
 
 
@@ -25,7 +24,6 @@ def sgml_judgement(records: Sequence[Record]) -> str:
         if not isinstance(found, str):
             gaps.append(found.mean - PUBLISHED[name, "rpw", "knn"][0])
     return render_sentence(
-        PACKAGE,
         "sgml.md",
         n_measured=len(gaps),
         n_tasks=len(names),
@@ -58,10 +56,9 @@ def graph_metric_judgement(records: Sequence[Record]) -> str:
                 "ours": f"{ours:.1f}", "difference": f"{others[ahead].mean - ours:.1f}",
             })  # fmt: skip
     if not gaps:
-        return render_sentence(PACKAGE, "graph_metric.md", n_measured=0)
+        return render_sentence("graph_metric.md", n_measured=0)
     differences, largest = np.array(list(gaps.values())), max(gaps, key=gaps.__getitem__)
     return render_sentence(
-        PACKAGE,
         "graph_metric.md",
         n_measured=len(gaps),
         n_reached=int(np.sum(differences >= 0)),

@@ -15,8 +15,8 @@ from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 from graph_metric_learn.metrics.base import BaseGraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKNNClassifier, GraphKNNRegressor, NearestClassMean
-from graph_metric_learn.viz.render import render_sentence
 
+from ..pages.render import render_sentence
 from . import protocol
 from .differences import (
     CLEAR,
@@ -35,7 +35,7 @@ from .evaluate import dataset
 from .heads import accuracy, root_mean_square_error
 from .molecules import group_split, molecule_wanted, read_molecules
 from .records import Config, Record, Result
-from .settings import PACKAGE, TITLES, title
+from .settings import TITLES, title
 from .tables import Rows
 
 # Node features of SGML by dataset: the richest that the paper's tables have. GraphMetric reads all that nodes carry.
@@ -198,7 +198,7 @@ def outlook_judgement(records: Sequence[Record]) -> str:
             numbers[name] = difference
     if not lines and not numbers:
         return ""
-    return render_sentence(PACKAGE, "outlook.md", lines=lines, numbers=numbers, dataset=NUMBERS_DATASET, clear=CLEAR)
+    return render_sentence("outlook.md", lines=lines, numbers=numbers, dataset=NUMBERS_DATASET, clear=CLEAR)
 
 
 def outlook_scores(records: Sequence[Record], metric: str, predictor: str) -> dict[str, Scores]:

@@ -1,6 +1,6 @@
 """The results page, generated from records: README.md with its figures, and the same as one self-contained HTML file.
 
-Its prose is in `prose/results.md`; this module computes what stands between: tables, figures and sentences.
+Its prose is in `pages/prose/results.md`; this module computes what stands between: tables, figures and sentences.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from graph_metric_learn._core.files import write_atomic
-from graph_metric_learn.viz.markdown import parse
-from graph_metric_learn.viz.render import render_html, render_markdown
 
+from ..pages.render import render_markdown, render_page
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
@@ -24,7 +23,7 @@ from .molecules import molecule_copies, molecule_rows
 from .outlook import number_rows, outlook_judgement, outlook_rows
 from .records import Record
 from .runtimes import runtime_rows, speed_judgement
-from .settings import PACKAGE, ROWS, SYSTEMS, TABLES, TASKS
+from .settings import ROWS, SYSTEMS, TABLES, TASKS
 from .tables import Rows, accuracy_rows, seconds_rows
 from .unlabelled import unlabelled_cluster_rows, unlabelled_judgement, unlabelled_knn_rows
 
@@ -45,7 +44,7 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)
-    page = render_html("document.html", title=TITLE, document=parse(text), images=images)
+    page = render_page(TITLE, text, images)
     return write_atomic(out / "index.html", page, overwrite=True)
 
 
@@ -55,7 +54,6 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
     accuracies = {table: accuracy_rows(records, tasks[table], ROWS[table]) for table in ROWS}
     below = missed(records)
     return render_markdown(
-        PACKAGE,
         "results.md",
         systems=[["", "what it is", "node features used"], *SYSTEMS],
         table1=accuracies["table1"],

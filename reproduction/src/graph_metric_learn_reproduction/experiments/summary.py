@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from graph_metric_learn._core.files import write_atomic
-from graph_metric_learn.viz.render import render_markdown
 
+from ..pages.render import render_markdown
 from .edges import edge_judgement
 from .judgements import graph_metric_judgement, sgml_judgement
 from .outlook import outlook_judgement
 from .published import PUBLISHED
 from .records import Record
-from .settings import PACKAGE, TABLES, TASKS
+from .settings import TABLES, TASKS
 from .tables import Rows, published_text, table_entry
 from .unlabelled import unlabelled_judgement
 
@@ -23,7 +23,6 @@ _BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 def summary(records: Sequence[Record]) -> str:
     """A short Markdown table and a few sentences."""
     return render_markdown(
-        PACKAGE,
         "summary.md",
         accuracies=_accuracies(records),
         sgml_judgement=sgml_judgement(records),

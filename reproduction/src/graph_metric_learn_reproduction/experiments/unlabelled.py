@@ -16,8 +16,8 @@ from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 from graph_metric_learn.metrics.base import BaseGraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKMeans
-from graph_metric_learn.viz.render import render_sentence
 
+from ..pages.render import render_sentence
 from . import protocol
 from .differences import (
     Comparison,
@@ -33,7 +33,7 @@ from .evaluate import dataset
 from .methods import baseline
 from .outlook import OUTLOOK_DATASETS
 from .records import Config, Record, Result
-from .settings import PACKAGE, TITLES, task_for
+from .settings import TITLES, task_for
 from .tables import SPLITS, Rows, table_entry
 
 OURS = "graphmetric"
@@ -132,7 +132,6 @@ def unlabelled_judgement(records: Sequence[Record]) -> str:
     best = {name: max(means, key=means.__getitem__) for name, means in indices.items()}
     shown = {name: means for name, means in indices.items() if means[best[name]] >= FAINT}
     return render_sentence(
-        PACKAGE,
         "unlabelled.md",
         against=against,
         n_clustered=len(indices),

@@ -1,6 +1,6 @@
 import pytest
 
-from graph_metric_learn.viz.markdown import Image, Prose, Table, cell_parts, literal, parse, table
+from graph_metric_learn_reproduction.pages.markdown import Image, Prose, Table, cell_parts, literal, parse, table
 
 TEXT = """# A & B
 
