@@ -133,6 +133,8 @@ def test_other_commands_name_what_is_there(page, command):
         assert f"\n{command.split()[1]}:" in (ROOT / "Makefile").read_text()
     elif found := re.fullmatch(r'python -m pip install "?\.(?:\[(\w+)\])?"?', command):
         assert found[1] is None or f"\n{found[1]} = [" in project
+    elif found := re.fullmatch(r"python -m pip install((?: \./\w+)+)", command):
+        assert all((ROOT / folder / "pyproject.toml").exists() for folder in found[1].split())
     elif found := re.fullmatch(r"\.venv/bin/python -m pytest (\S+)", command):
         assert (ROOT / found[1]).exists()
     else:

@@ -40,7 +40,7 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
         "figures/learning.png": figures.learning(found),
     }
     images = {name: png for name, png in drawn.items() if png is not None}
-    text = results_markdown(found, images, _gpu(out / "bench" / "gpu.json"))
+    text = results_markdown(found, images, gpu_limits(out / "bench" / "gpu.json"))
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)
@@ -49,7 +49,7 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
 
 
 def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict[str, Any] | None = None) -> str:
-    """The page as Markdown; `images` are the figures there are, `gpu` what :func:`_gpu` read."""
+    """The page as Markdown; `images` are the figures there are, `gpu` what :func:`gpu_limits` read."""
     tasks = {table: [TASKS[name] for name in names] for table, names in TABLES.items()}
     accuracies = {table: accuracy_rows(records, tasks[table], ROWS[table]) for table in ROWS}
     below = missed(records)
@@ -108,7 +108,7 @@ def _one_per_method(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(first.items())
 
 
-def _gpu(path: Path) -> dict[str, Any] | None:
+def gpu_limits(path: Path) -> dict[str, Any] | None:
     """What `graph-metric-learn bench gpu` measured, if there is such a file."""
     if not path.is_file():
         return None
