@@ -10,7 +10,7 @@ from email.parser import Parser
 import pytest
 
 import graph_metric_learn as gml
-from markdown_pages import ROOT
+from markdown_pages import ROOT, links
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -112,6 +112,11 @@ def test_every_dependency_has_its_lowest_version_pinned():
         for name, version in re.findall(r'"([A-Za-z][\w-]*)>=([\d.]+)', (project / "pyproject.toml").read_text()):
             exact = pinned.get(name.lower(), version)
             assert (exact + ".0.0").startswith(version), f"{name}: {exact} is not the lowest that is allowed, {version}"
+
+
+@pytest.mark.parametrize("project", [project for project, _ in PROJECTS.values()], ids=lambda path: path.name)
+def test_readmes_link_to_what_is_there(project):
+    assert all((project / target).exists() for target, _ in links(project / "README.md"))
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

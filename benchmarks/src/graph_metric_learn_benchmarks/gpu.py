@@ -105,8 +105,8 @@ def _check_distances(report: Report, rng: np.random.Generator, device: torch.dev
             errors[name] = float("nan")
     wanted = pairwise_distances(exact, device="cpu")
     np.fill_diagonal(wanted, np.inf)
-    found, _ = kneighbors(clouds, n_neighbors=10, device=device)
-    errors["nearest"] = float(np.abs(found - np.sort(wanted, axis=1)[:, :10]).max()) / scale
+    nearest, _ = kneighbors(clouds, n_neighbors=10, device=device)
+    errors["nearest"] = float(np.abs(nearest - np.sort(wanted, axis=1)[:, :10]).max()) / scale
     once = np.zeros(wanted.shape)
     for rows, cols, block in iter_pairs(clouds, device=device):
         once[np.ix_(rows, cols)] = block

@@ -21,7 +21,7 @@ from .fair import fair_rows
 from .judgements import graph_metric_judgement, sgml_judgement
 from .molecules import molecule_copies, molecule_rows
 from .outlook import number_rows, outlook_judgement, outlook_rows
-from .records import Record
+from .records import Measured, Record
 from .runtimes import runtime_rows, speed_judgement
 from .settings import ROWS, SYSTEMS, TABLES, TASKS
 from .tables import Rows, accuracy_rows, seconds_rows
@@ -32,15 +32,15 @@ TITLE = "graph-metric-learn: results"
 
 def write_page(records: Iterable[Record], out: str | Path) -> Path:
     """Writes README.md, its figures and index.html to `out`, from what is recorded so far; returns the HTML file."""
-    out, found = Path(out), list(records)
+    out, measured = Path(out), Measured(records)
     drawn = {
-        "figures/accuracy.png": figures.accuracy(found),
-        "figures/runtimes.png": figures.runtimes(found),
-        "figures/figure1.png": figures.figure1(found),
-        "figures/learning.png": figures.learning(found),
+        "figures/accuracy.png": figures.accuracy(measured),
+        "figures/runtimes.png": figures.runtimes(measured),
+        "figures/figure1.png": figures.figure1(measured),
+        "figures/learning.png": figures.learning(measured),
     }
     images = {name: png for name, png in drawn.items() if png is not None}
-    text = results_markdown(found, images, gpu_limits(out / "bench" / "gpu.json"))
+    text = results_markdown(measured, images, gpu_limits(out / "bench" / "gpu.json"))
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)

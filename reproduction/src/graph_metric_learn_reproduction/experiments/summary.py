@@ -35,7 +35,7 @@ def summary(records: Sequence[Record]) -> str:
 
 def _accuracies(records: Sequence[Record]) -> Rows:
     head = ["", "largest class"]
-    head += [f"{who} {how}" for how in ("k-NN", "SVM") for who in ("paper's SGML", "SGML", "GraphMetric")]
+    head += [f"{who} {kind}" for kind in ("k-NN", "SVM") for who in ("paper's SGML", "SGML", "GraphMetric")]
     rows = [head]
     for task in (TASKS[name] for name in TABLES["beyond"]):
         cells = [task.name, str(table_entry(records, task, "largest-class", "own"))]
