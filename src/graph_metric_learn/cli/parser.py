@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from contextlib import suppress
 from importlib.metadata import entry_points
+from typing import Any
 
 from .. import __version__
 
@@ -45,15 +47,14 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    installed = {point.name: point.value for point in entry_points(group="graph_metric_learn.commands")}
     for name, text in (COMMANDS | ELSEWHERE).items():
-        if name in ELSEWHERE and name not in installed:
+        module = _module_of(name)
+        if module is None:
             # Without a character that begins options, any arguments are taken: what is said does not depend on them.
             command = commands.add_parser(name, help=text, add_help=False, prefix_chars="\0")
             command.add_argument("arguments", nargs="*")
             command.set_defaults(run=_say_what_to_install)
             continue
-        module = importlib.import_module(installed[name] if name in ELSEWHERE else _module_of(name))
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)
@@ -62,8 +63,14 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _module_of(command: str) -> str:
-    return f"{__package__}.{command.replace('-', '_')}"
+def _module_of(command: str) -> Any:
+    """The module of a command; None where its distribution is not installed, or its files are gone."""
+    if command in COMMANDS:
+        return importlib.import_module(f"{__package__}.{command.replace('-', '_')}")
+    for point in entry_points(group="graph_metric_learn.commands", name=command):
+        with suppress(ImportError):
+            return point.load()
+    return None
 
 
 def _say_what_to_install(options: argparse.Namespace) -> None:
