@@ -12,7 +12,7 @@ from .edges import edge_judgement
 from .judgements import graph_metric_judgement, sgml_judgement
 from .outlook import outlook_judgement
 from .published import PUBLISHED
-from .records import Record
+from .records import Measured, Record
 from .settings import TABLES, TASKS
 from .tables import Rows, published_text, table_entry
 from .unlabelled import unlabelled_judgement
@@ -56,4 +56,4 @@ def renew_summary(records: Iterable[Record], path: str | Path) -> None:
     _, end, after = rest.partition(_END)
     if not begin or not end:
         raise ValueError(f"{path} has no lines {_BEGIN} and {_END} to put the summary between")
-    write_atomic(path, f"{before}{begin}\n\n{summary(list(records))}\n\n{end}{after}", overwrite=True)
+    write_atomic(path, f"{before}{begin}\n\n{summary(Measured(records))}\n\n{end}{after}", overwrite=True)
