@@ -3,19 +3,20 @@ from importlib.resources import files
 import pytest
 from jinja2 import UndefinedError
 
-from graph_metric_learn.viz.drawings import GraphDrawing
-from graph_metric_learn.viz.render import html_templates, percent, render_html
+from graph_metric_learn.viz.demo.page import GraphDrawing
+from graph_metric_learn.viz.render import html_environment, percent, render_html
 from page_reader import Page
 
 HOSTILE = "</script><b>bold</b> & \"quoted\" 'text'"
+PIECES = """{% import "pieces.html" as pieces %}
+{{ pieces.bars([(text, 0.5, true)]) }}{{ pieces.facts([(text, text)]) }}{{ pieces.share_bar(text, 0.25) }}
+{{ pieces.graph(drawing) }}
+{% call pieces.section('s', text) %}{% call pieces.figure(text) %}{% endcall %}{% endcall %}"""
 
 
-def test_package_data_has_templates_and_style_sheets():
-    here = files("graph_metric_learn.viz")
-    for name in ("templates/base.html", "templates/pieces.html", "templates/demo.html"):
-        assert here.joinpath(name).read_text(encoding="utf-8").strip()
+def test_style_sheets_fetch_nothing_and_stay_inside_their_element():
     for name in ("page.css", "pieces.css", "drawings.css"):
-        text = here.joinpath("static", name).read_text(encoding="utf-8")
+        text = files("graph_metric_learn.viz").joinpath("static", name).read_text(encoding="utf-8")
         assert text.count("{") == text.count("}") > 0
         assert "url(" not in text
         assert "@import" not in text
@@ -23,16 +24,8 @@ def test_package_data_has_templates_and_style_sheets():
 
 
 def test_bars_facts_and_drawings_escape_names():
-    pieces = (
-        '{% import "pieces.html" as pieces %}'
-        "{{ pieces.bars([(text, 0.5, true)]) }}{{ pieces.facts([(text, text)]) }}{{ pieces.share_bar(text, 0.25) }}"
-        "{{ pieces.graph(drawing) }}"
-        "{% call pieces.section('s', text) %}{% call pieces.figure(text) %}{% endcall %}{% endcall %}"
-    )
-    environment = html_templates()
-    source = environment.from_string(pieces).render(
-        text=HOSTILE, drawing=GraphDrawing("M0 0L1 1", [(0, 0, 1.0)], HOSTILE)
-    )
+    drawing = GraphDrawing("M0 0L1 1", [(0, 0, 1.0)], HOSTILE)
+    source = html_environment().from_string(PIECES).render(text=HOSTILE, drawing=drawing)
     read = Page(source)
     assert read.text.count(HOSTILE) == 6
     assert [drawing["aria-label"] for drawing in read.drawings] == [HOSTILE]
@@ -42,8 +35,8 @@ def test_bars_facts_and_drawings_escape_names():
 
 
 def test_a_missing_value_is_an_error():
-    with pytest.raises(UndefinedError):
-        render_html("demo.html")
+    with pytest.raises(UndefinedError, match="'policy' is undefined"):
+        render_html("explorer.html")
 
 
 def test_percent_rounds():

@@ -3,8 +3,9 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
+from graph_metric_learn.viz.render import data_uri
 from graph_metric_learn_reproduction.pages.markdown import literal, table
-from graph_metric_learn_reproduction.pages.render import data_uri, render_markdown, render_page, render_sentence
+from graph_metric_learn_reproduction.pages.render import render_markdown, render_page, render_sentence
 from page_reader import Page
 
 HOSTILE = "</script><b>bold</b> & \"quoted\" 'text'"

@@ -6,7 +6,6 @@ becomes HTML.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from graph_metric_learn.viz.render import html_templates
+from graph_metric_learn.viz.render import html_environment
 
 from .markdown import cell_parts, literal, parse, table
 
@@ -38,18 +37,9 @@ def render_sentence(template: str, **values: Any) -> str:
 
 def render_page(title: str, text: str, images: Mapping[str, bytes]) -> str:
     """A Markdown document as one HTML file; `images` has the PNG of each of its images by address."""
-    templates = html_templates(_PACKAGE)
-    templates.filters |= {"data_uri": data_uri, "cell_parts": cell_parts}
+    templates = html_environment(_PACKAGE)
+    templates.filters["cell_parts"] = cell_parts
     return templates.get_template("document.html").render(title=title, document=parse(text), images=images)
-
-
-def data_uri(png: bytes) -> str:
-    """A PNG as the address of an image, so that a page needs no other file.
-
-    >>> data_uri(b"abc")
-    'data:image/png;base64,YWJj'
-    """
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 @cache
