@@ -27,12 +27,12 @@ def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.8), layout="constrained")
-    places = np.arange(len(rows))
+    positions = np.arange(len(rows))
     for axes, what in zip(figure.subplots(1, 2, sharey=True), ("training", "distances"), strict=True):
-        axes.bar(places - 0.2, [row[f"paper_{what}"] for row in rows.values()], 0.4, color="0.7", label="paper, GPU")
-        axes.bar(places + 0.2, [row[what] for row in rows.values()], 0.4, color="C3", label="here, two cores")
+        axes.bar(positions - 0.2, [row[f"paper_{what}"] for row in rows.values()], 0.4, color="0.7", label="paper, GPU")
+        axes.bar(positions + 0.2, [row[what] for row in rows.values()], 0.4, color="C3", label="here, two cores")
         axes.set_yscale("log")
-        axes.set_xticks(places, list(rows), rotation=40, ha="right", fontsize=8)
+        axes.set_xticks(positions, list(rows), rotation=40, ha="right", fontsize=8)
         axes.set_title("training, 10 epochs" if what == "training" else "all distances", fontsize=10)
         axes.grid(axis="y", alpha=0.3)
     figure.axes[0].set_ylabel("seconds")
@@ -46,8 +46,8 @@ def times_by_points(times: Mapping[str, Sequence[tuple[int, float]]]) -> Any:
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    for place, (name, points) in enumerate(times.items()):
-        style: dict[str, Any] = {"color": f"C{place}", "linestyle": "--" if "POT" in name else "-"}
+    for number, (name, points) in enumerate(times.items()):
+        style: dict[str, Any] = {"color": f"C{number}", "linestyle": "--" if "POT" in name else "-"}
         style["linewidth"] = 2.5 if name == "RPW2" else 1.2
         axes.loglog(*zip(*points, strict=True), marker="o", markersize=3, label=name, **style)
     axes.set(xlabel="points per cloud (dimension 5)", ylabel="seconds", title="Time for one distance")

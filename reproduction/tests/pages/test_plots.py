@@ -1,7 +1,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from graph_metric_learn_reproduction.plots import as_png, times_against_paper, times_by_points
+from graph_metric_learn_reproduction.pages.plots import as_png, times_against_paper, times_by_points
 
 
 def test_a_figure_becomes_a_png():

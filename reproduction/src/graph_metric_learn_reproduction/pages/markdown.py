@@ -1,47 +1,19 @@
-"""Markdown both ways: prose and tables written as Markdown, and a Markdown document taken apart for a page."""
+"""Markdown both ways: plain text and tables written as Markdown, and a Markdown document taken apart for a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markdown_it.tree import SyntaxTreeNode
     from markupsafe import Markup
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<|&~])")
 _NUMBER_START = tuple("+-0123456789")
 _LONGEST_NUMBER = 60  # characters; a column with a longer cell is text, whatever it starts with
-
-
-def render_markdown(package: str, template: str, **values: Any) -> str:
-    """Markdown from a template in the folder `prose` of a package; a missing value is an error.
-
-    Templates have two filters: `table` writes rows of plain text as a Markdown table, `literal` escapes plain text so
-    that Markdown shows it as it is.
-    """
-    text = _environment(package).get_template(template).render(values)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"  # parts left out leave empty lines
-
-
-def render_sentence(package: str, template: str, **values: Any) -> str:
-    """One paragraph of Markdown as a single line, from a template whose lines are wrapped."""
-    return " ".join(render_markdown(package, template, **values).split())
-
-
-@cache
-def _environment(package: str) -> Environment:
-    """Templates of Markdown; values are not escaped: they are when the document becomes HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader(package, "prose")
-    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"literal": literal, "table": table}
-    return environment
 
 
 def literal(text: str) -> str:

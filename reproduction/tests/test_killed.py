@@ -1,4 +1,4 @@
-"""`reproduce` is killed in the middle and started again: the same records in the end, none lost and none twice."""
+"""`reproduce` and its records are killed in the middle: the same records in the end, none lost and none twice."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from test_crashes import killed_at_every_step
+from test_crashes import empty, killed_at_every_step
 
 from graph_metric_learn.cli import main
 from graph_metric_learn_reproduction.experiments.records import Records
@@ -40,6 +40,21 @@ def results(out):
     found = [json.loads(line) for line in lines(out)]
     assert len({one["key"] for one in found}) == len(found) == len(Records(out / "records")), "recorded twice"
     return {one["key"]: {name: value for name, value in one["result"].items() if name != "seconds"} for one in found}
+
+
+def test_a_record_is_there_whole_or_not(tmp_path):
+    def prepare():
+        empty(tmp_path / "records")
+        Records(tmp_path / "records").add({"dataset": "A", "n": 1}, {"test": 1})
+
+    def check():
+        records = Records(tmp_path / "records")
+        records.add({"dataset": "A", "n": 3}, {"test": 3})
+        numbers = [record["config"]["n"] for record in Records(tmp_path / "records")]
+        assert numbers in ([1, 3], [1, 2, 3])
+
+    add = {"dataset": "A", "n": 2}
+    assert killed_at_every_step(prepare, lambda: Records(tmp_path / "records").add(add, {"test": 2}), check) > 2
 
 
 def test_killed_at_every_step(root, tmp_path, monkeypatch):
