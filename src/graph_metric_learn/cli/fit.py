@@ -131,7 +131,7 @@ def _task(options: argparse.Namespace, y: Any) -> str:
 
 def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
     """The predictor that was asked for, not fitted."""
-    from ..predictors.by_name import predictor
+    from ..predictors.head_choice import predictor
 
     model = "knn" if options.model == "metric" else options.model
     settings = {}

@@ -1,10 +1,10 @@
 """Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved."""
 
 from .class_means import NearestClassMean
-from .heads import GraphClassifier, GraphRegressor
+from .head_choice import GraphClassifier, GraphRegressor
 from .kmeans import GraphKMeans
 from .knn import GraphKNNClassifier, GraphKNNRegressor
-from .loading import load
+from .predictor import load
 from .ridge import GraphRidge, GraphRidgeClassifier
 from .svc import GraphSVC
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.base import BaseGraphMetric, is_same_metric
-from ..predictors.base import MetricPredictor
+from ..predictors.predictor import MetricPredictor
 from ..viz.explorer.exploration import Exploration, explored
 from ..viz.explorer.indexed import explored_index
 from ..viz.explorer.packing import pack_explanation, safe_json

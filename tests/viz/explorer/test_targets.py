@@ -37,8 +37,8 @@ def test_what_has_learned_targets_is_asked_by_folds():
     assert found.words[1].startswith("held out")
     expected = {}
     for fold in head.metric_.fold_views(10**6):
-        for row, distances in zip(fold.held, fold.across, strict=True):
-            expected[int(row)] = y[fold.known[distances.argmin()]]
+        for row, distances in zip(fold.test, fold.across, strict=True):
+            expected[int(row)] = y[fold.train[distances.argmin()]]
     assert found.predicted.tolist() == [expected[i] for i in range(20)]
     loaded_like = gml.GraphKNNClassifier(Memorizing(), n_neighbors=1).fit(graphs, y)
     loaded_like._own = False  # as after loading, when folds are gone

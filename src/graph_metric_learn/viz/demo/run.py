@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._core.files import write_atomic
 from ...metrics.automatic.estimator import GraphMetric
-from ...predictors.heads import GraphRegressor
+from ...predictors.head_choice import GraphRegressor
 from ..explorer import explore
 from ..render import percent
 from .comparison import N_NEIGHBORS, UNLEARNED, Comparison, evaluate, one_by_one, pixel_accuracy

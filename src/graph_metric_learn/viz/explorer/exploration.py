@@ -14,7 +14,7 @@ from ..._core.progress import progress_bar
 from ...graphs import Graphs
 from ...graphs.depiction import Depiction, depictions
 from ...metrics.base import BaseGraphMetric
-from ...predictors.base import MetricPredictor
+from ...predictors.predictor import MetricPredictor
 from ..layout import map_layout
 from .packing import drawing_bytes, explanation_bytes, pack_drawings, pack_explanation, packed, safe_json
 from .page import render_explorer

@@ -14,7 +14,7 @@ from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
 from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
-from ...predictors.base import MetricPredictor
+from ...predictors.predictor import MetricPredictor
 from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
 from ...transport import Embedded, kneighbors, pairwise_distances
 
@@ -180,8 +180,8 @@ def _by_folds(head: MetricPredictor, folds: list[Any], target: np.ndarray, k: in
             values = values if values.ndim == 1 else values[:, 0]
         else:
             by_scores = False
-            values = vote(fold.across, target[fold.known], k, head.task, weighted=_weighs(getattr(head, "head_", head)))
-        found |= dict(zip(fold.held.tolist(), values.tolist(), strict=True))
+            values = vote(fold.across, target[fold.train], k, head.task, weighted=_weighs(getattr(head, "head_", head)))
+        found |= dict(zip(fold.test.tolist(), values.tolist(), strict=True))
     by = "the regression" if by_scores else f"the vote of its {k} nearest neighbours"
     return found, f"held out: by {by} of a metric that was learned without this graph (five folds)"
 
