@@ -169,7 +169,7 @@ def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
             raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
         return GraphMetric(task=task, estimate=not options.no_estimate, random_state=options.seed)
     from ..metrics.sgml.estimator import SGML
-    from ..metrics.sgml.options import default_features
+    from ..metrics.sgml.inputs import default_features
 
     settings = {SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in given.items()}
     if settings.get("features", "auto") == "auto":

@@ -94,9 +94,6 @@ class _Neighbors(MetricPredictor):
         if not isinstance(self.n_neighbors, str) and self.n_neighbors > available:
             raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
 
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        raise NotImplementedError
-
     # --- what decides k --------------------------------------------------------------------------------------------
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
@@ -209,11 +206,13 @@ class _Neighbors(MetricPredictor):
         for rows in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
             to_all = clear_rounding(reference.distances(embedded[rows], device), reference.rounding)
             parts.append((rows, np.broadcast_to(np.arange(count), to_all.shape), self._weighted(to_all, k)))
-        row_of, column_of, votes = (
-            np.concatenate(part) for part in zip(*(_nonzero(*part) for part in parts), strict=True)
-        )
+        entries = []
+        for rows, voters, votes in parts:
+            voting = votes.nonzero()
+            entries.append((rows[voting[0]], voters[voting], votes[voting]))
+        row_of, voter_of, votes = (np.concatenate(part) for part in zip(*entries, strict=True))
         votes /= np.bincount(row_of, votes, minlength=len(embedded))[row_of]
-        return sparse.csr_array((votes, (row_of, column_of)), shape=(len(embedded), count))
+        return sparse.csr_array((votes, (row_of, voter_of)), shape=(len(embedded), count))
 
     def _weighted(self, distances: np.ndarray, k: int) -> np.ndarray:
         """Votes of reference graphs at these distances [N, M], by the rule that was asked for."""
@@ -221,12 +220,6 @@ class _Neighbors(MetricPredictor):
             return np.zeros(distances.shape)
         shares = neighbor_shares(distances, k)
         return by_distance(shares, distances, self.chosen_["vote_limit"]) if self.weights == "distance" else shares
-
-
-def _nonzero(rows: np.ndarray, columns: np.ndarray, votes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and number of the votes [M, k] that are not 0, of rows [M] for columns [M, k]."""
-    row, place = votes.nonzero()
-    return rows[row], columns[row, place], votes[row, place]
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
@@ -238,7 +231,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
     n_neighbors : int or "auto"
-        How many neighbours vote; "auto" takes the k that the metric has found for itself, by graphs held out, else the
+        How many neighbours vote; "auto" takes the k that the metric has chosen by itself, on graphs held out, else the
         best of 1, 2, 3, 5, 7, 10 and 15.
     weights : {"uniform", "distance"}
         Whether all count the same, or each as one over its distance, at most ten times as much as the farthest of the

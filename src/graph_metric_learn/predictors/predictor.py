@@ -59,7 +59,7 @@ class MetricPredictor(BaseEstimator):
     """
 
     metric: Any
-    memory: Any = None  # a place to keep fitted metrics in, see `sklearn.pipeline.Pipeline`
+    memory: Any = None  # where fitted metrics are kept, see `sklearn.pipeline.Pipeline`
     task: ClassVar[str] = "classes"  # what a metric is fitted for
     metric_: BaseGraphMetric
     embedded_: Embedded
@@ -119,6 +119,10 @@ class MetricPredictor(BaseEstimator):
         if not isinstance(metric, BaseGraphMetric):
             return as_graphs(graphs)
         return metric.read(graphs) if self._is_used_as_it_is() else metric.read_new(graphs)
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        """What predictions are scored by, and the encoded targets of the reference graphs."""
+        raise NotImplementedError
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """Settings that are chosen on folds of the reference graphs."""
@@ -220,7 +224,6 @@ class ClassesFromGraphs(ClassifierMixin):
     y_: np.ndarray
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
-        """What predictions are scored by, and the encoded targets of the reference graphs."""
         return Classes.of(self.y_)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -247,7 +250,6 @@ class NumbersFromGraphs(RegressorMixin):
     y_: np.ndarray
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
-        """As of classes."""
         return Numbers.of(self.y_)
 
     def _check_targets(self, graphs: Graphs, y: Any) -> np.ndarray:

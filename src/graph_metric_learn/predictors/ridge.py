@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics.automatic.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
-from ..objectives import Numbers, Objective
+from ..objectives import Numbers
 from ..objectives.classes import elected_output
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
@@ -26,9 +26,6 @@ class _Ridge(MetricPredictor):
     def __init__(self, metric: Any = None, memory: Any = None) -> None:
         self.metric = metric
         self.memory = memory
-
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        raise NotImplementedError
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """The penalty, by folds, unless the metric has chosen it; and the score on graphs held out."""

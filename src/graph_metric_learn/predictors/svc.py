@@ -98,8 +98,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         """Fits the SVM; on loading it is fitted again instead of being saved."""
         from sklearn.svm import SVC  # here, because it is slow to import and other predictors do not need it
 
-        self.gamma_ = float(self.chosen_.get("gamma", self.gamma))
-        self.C_ = float(self.chosen_.get("C", self.C))
+        self.gamma_, self.C_ = float(self.chosen_["gamma"]), float(self.chosen_["C"])
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))
         class_weight = weights_of_classes(self.class_weight, np.unique(self.y_))
         self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=class_weight)
@@ -114,14 +113,12 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
     @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
         """As `sklearn.svm.SVC`."""
-        kernel = self._kernel(graphs)
-        return self.svc_.decision_function(kernel)
+        return self.svc_.decision_function(self._kernel(graphs))
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Classes [N]."""
-        kernel = self._kernel(graphs)
-        return self.svc_.predict(kernel)
+        return self.svc_.predict(self._kernel(graphs))
 
     @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:

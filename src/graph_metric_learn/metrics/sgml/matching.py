@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from ...graphs import Graphs
 from ...transport import pw_distance, sw_distance
@@ -15,10 +16,10 @@ from .encoders import encode_measures
 from .training.batch_distances import CurveRule
 
 
-def explain_pairs(module: Any, given: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
-    """Distances of pairs of graphs, by their numbers, encoded by a module."""
+def explain_pairs(module: nn.Module, graphs: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
+    """Distances of pairs of graphs, by their indices [P, 2], encoded by a module."""
     for pair in pairs:
-        both = given[list(pair)]
+        both = graphs[list(pair)]
         with torch.no_grad():
             points, masses = encode_measures(module, both)
         yield explain_pair(points.cpu().numpy(), both, rule, None if masses is None else masses.cpu().numpy())
