@@ -61,7 +61,7 @@ class ReferenceFolds:
         self._groups = groups
 
     def views(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
-        """Distances by fold; the folds suit the first objective that asks."""
+        """Distances by fold; the folds suit the first objective that asks, and its encoded targets [N]."""
         own = self._metric.fold_views(MOST) if self._own else None
         if own:  # kept by the metric
             self.without_targets, self._graphs = True, None

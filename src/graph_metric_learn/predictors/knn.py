@@ -268,7 +268,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels."""
+        """Class labels [C]."""
         return self._reference.classes
 
     @streamed

@@ -237,7 +237,7 @@ class ClassesFromGraphs(ClassifierMixin):
         return super().score(graphs, truth, sample_weight)
 
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What `predict` and `predict_proba` return; predictors that can embed the graphs but once for both."""
+        """What `predict` and `predict_proba` return, [N] and [N, C]; the graphs are embedded once where that can be."""
         graphs = self.metric_.read(graphs)
         return self.predict(graphs), self.predict_proba(graphs)  # type: ignore[attr-defined]
 
@@ -277,7 +277,7 @@ class NumbersFromGraphs(RegressorMixin):
 
 
 def check_scored_classes(labels: np.ndarray) -> None:
-    """A `ValueError` for classes that predictions cannot be compared with; they may all be the same."""
+    """A `ValueError` for classes [N] that predictions cannot be compared with; they may all be the same."""
     if labels.dtype.kind != "O":
         return
     missing = [i for i, label in enumerate(labels.reshape(len(labels), -1).tolist()) if any(map(is_missing, label))]

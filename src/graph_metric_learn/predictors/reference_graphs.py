@@ -51,17 +51,17 @@ class ReferenceGraphs:
 
     @property
     def y(self) -> Any:
-        """Their targets."""
+        """Their targets [R] or [R, T]."""
         return None if self._y is None else self._y.rows
 
     @property
     def names(self) -> np.ndarray | None:
-        """Their names."""
+        """Their names [R]."""
         return None if self._names is None else self._names.rows
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """The different targets."""
+        """The different targets [C]."""
         return np.unique(self.y)
 
     @property
@@ -77,7 +77,7 @@ class ReferenceGraphs:
         return ReferenceGraphs(**(self.__getstate__() | fields))
 
     def grown(self, more: Embedded, y: np.ndarray, names: np.ndarray | None) -> ReferenceGraphs:
-        """These and more graphs, of these targets and names. One thread at a time may call this."""
+        """These and more graphs, with targets [M] or [M, T] and names [M]. One thread at a time may call this."""
         assert self._y is not None
         total = len(self) + len(more)
         if self._indexed and _is_plain(more):

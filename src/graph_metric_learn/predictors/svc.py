@@ -112,7 +112,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
-        """As `sklearn.svm.SVC`."""
+        """Of two classes, decisions for the second [N]; of more, votes of the classes [N, C], as `sklearn.svm.SVC`."""
         return self.svc_.decision_function(self._kernel(graphs))
 
     @streamed

@@ -239,8 +239,10 @@ class SGML(BaseGraphMetric):
         return self._train(given, target, rng, self._training_options())
 
     def begin(self, given: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
-        """All of `fit` that comes before training: checks, features, encoder. Returns encoded targets and a source of
-        randomness for the batches."""
+        """All of `fit` that comes before training: checks, features, encoder.
+
+        Returns encoded targets, classes [N] or numbers [N, T], and a source of randomness for the batches.
+        """
         check_options(self)
         _, objective, target = encode_targets(self.task if task is None else task, self.loss, given, y)
         self.seed_ = draw_seed(self.random_state)
@@ -401,7 +403,7 @@ class SGML(BaseGraphMetric):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels seen, where the targets were classes."""
+        """Class labels seen [C], where the targets were classes."""
         check_is_fitted(self, "objective_")
         return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
 

@@ -171,7 +171,7 @@ def encode_targets(task: str, loss: Any, graphs: Graphs, y: Any) -> Targets:
 
 
 def encode_more(objective: Objective, graphs: Graphs, y: Any) -> np.ndarray:
-    """Targets of further graphs, encoded as the first were. Classes may be new; they are added to those seen."""
+    """Targets of further graphs [N] or [N, T], encoded as the first were. New classes are added to those seen."""
     if isinstance(objective, Numbers):
         table = check_numbers(graphs, y).reshape(len(graphs), -1)
         if table.shape[1] != len(objective.centre_):

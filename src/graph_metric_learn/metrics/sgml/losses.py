@@ -119,7 +119,7 @@ def nccml(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Ten
 
 
 def nccml_batched(squared: Tensor, y: Tensor, n_classes: int, *, form: str = "authors") -> tuple[Tensor, Tensor]:
-    """Batched implementation of :func:`nccml`, with its gradient: shapes as in :class:`Loss`."""
+    """Batched implementation of :func:`nccml`: losses [K], and their gradient [K, B, B]; see :class:`Loss`."""
     real, both_real = _masks(y)
     y = y.clamp(min=0)
     membership = (y.unsqueeze(2) == torch.arange(n_classes, device=y.device)) & real.unsqueeze(2)
@@ -168,7 +168,7 @@ def nca(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Tenso
 
 
 def nca_batched(squared: Tensor, y: Tensor, n_classes: int, *, form: str = "authors") -> tuple[Tensor, Tensor]:
-    """Batched implementation of :func:`nca`, with its gradient: shapes as in :class:`Loss`."""
+    """Batched implementation of :func:`nca`: losses [K], and their gradient [K, B, B]; see :class:`Loss`."""
     _, both_real = _masks(y)
     others = both_real & ~torch.eye(y.shape[1], dtype=torch.bool, device=y.device)
     logits = (-squared).masked_fill(~others, -torch.inf)

@@ -63,7 +63,10 @@ class CurveRule:
 
 
 class LoopDistances(torch.autograd.Function):
-    """Squared distances within a batch on the CPU: the kernels of `compiled_step.py` as one differentiable function."""
+    """Squared distances within a batch on the CPU: the kernels of `compiled_step.py` as one differentiable function.
+
+    From node features [R, p] of graphs of these sizes [B] to [B, B].
+    """
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> Tensor:
@@ -99,7 +102,7 @@ class LoopDistances(torch.autograd.Function):
 
 
 class ProductDistances(torch.autograd.Function):
-    """Squared distances within a batch by matrix products, for large batches on any device, with their gradient.
+    """Squared distances within a batch by matrix products, on any device: from node features [R, p] to [B, B].
 
     <u, v> = mean over directions of ∫ u v needs v's averages on u's grid only, whichever of the two is finer; and the
     gradient of |u − v|² in a step of u is 2 (u − v's average on it) / n. So all that both passes need are the averages
