@@ -37,7 +37,7 @@ from .inputs import (
     warn_of_offsets,
     warn_of_zeros,
 )
-from .matching import explain_pairs
+from .matching import explain_pair
 from .state import checked_params, curve_shape, fitted_state, restore_state
 from .training import History, TrainingOptions, train
 from .training.batch_distances import CurveRule
@@ -353,7 +353,8 @@ class SGML(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        return explain_pairs(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
+        ready = self.node_features(self.read(graphs))
+        return (explain_pair(self.module_, ready[list(pair)], self.rule_) for pair in pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
