@@ -1,4 +1,8 @@
-"""Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved."""
+"""Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved.
+
+All begin in `predictor.py`. Settings are chosen on folds (`fold_distances.py`): k in `knn.py`, a penalty in `ridge.py`,
+γ and C in `svc.py`, which head in `head_choice.py`.
+"""
 
 from .class_means import NearestClassMean
 from .head_choice import GraphClassifier, GraphRegressor
