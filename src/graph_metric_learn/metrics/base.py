@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_AT_ONCE = 2**22  # distances whose rounding is cleared at once: a matrix on disk need not fit into memory
+
+
 class FoldView(NamedTuple):
     """A fold: some reference graphs, held out from all that a metric has learned (test), beside the others (train).
 
@@ -237,8 +240,10 @@ def clear_rounding(distances: np.ndarray, rounding: float, *, squared: bool = Fa
     array([[0. , 0.5]])
     """
     if rounding:
-        for row in distances:  # row by row: a matrix on disk need not fit into memory
-            row[row < (rounding**2 if squared else rounding)] = 0.0
+        step = max(1, _AT_ONCE // max(1, distances.shape[1]))
+        for start in range(0, len(distances), step):
+            rows = distances[start : start + step]
+            rows[rows < (rounding**2 if squared else rounding)] = 0.0
     return distances
 
 
