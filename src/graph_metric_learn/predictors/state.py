@@ -33,7 +33,7 @@ from ..transport import Curves, Embedded, Vectors
 from .settings import CLUSTERS, MANY, NEIGHBORS, POSITIVE, SEED, SVC
 
 if TYPE_CHECKING:
-    from .base import MetricPredictor
+    from .predictor import MetricPredictor
 
 Kind = TypeVar("Kind", bound="MetricPredictor")
 

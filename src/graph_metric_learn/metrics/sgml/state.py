@@ -28,11 +28,8 @@ from ...features.propagation import PROPAGATIONS
 from ...graphs import Columns
 from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
-from .directed import DIRECTED
-from .encoders import ACTIVATIONS, SGCN, restored
-from .masses import MASSES
-from .options import MAX_DEPTH
-from .targets import TASKS
+from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN, restored
+from .inputs import MAX_DEPTH, TASKS
 from .training import History
 from .training.batch_distances import CurveRule
 
