@@ -13,12 +13,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
-from .._core.linear import one_thread_for_products
 from .._core.registry import Registry
+from .._core.threads import one_thread_for_products
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
 from ..io.models import opened_model, save_model
-from ..metrics.base import BaseGraphMetric
+from ..metrics.base import BaseGraphMetric, FoldView, FoldViews, fit_with_folds
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
 from ..objectives.numbers import check_numbers, check_scored_numbers
@@ -57,6 +57,7 @@ class MetricPredictor(BaseEstimator):
     y_: np.ndarray
     names_: np.ndarray | None = None
     _own: bool = False  # whether the metric was fitted to the reference graphs, here
+    _own_folds: FoldViews | None = None  # and what it said of them by fold; large, so neither saved nor pickled
     chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -94,7 +95,7 @@ class MetricPredictor(BaseEstimator):
         """All of `fit` but the metric."""
         self._refer_to(given, y)
         read = self.metric_.read(given)
-        self.chosen_ = self._choose(ReferenceFolds(self.metric_, read, self.embedded_, groups, own=self._own))
+        self.chosen_ = self._choose(ReferenceFolds(self.metric_, read, self.embedded_, groups, own=self._own_folds))
         self._complete()
         return self
 
@@ -122,7 +123,7 @@ class MetricPredictor(BaseEstimator):
             )
         self._own = unfrozen(chosen) is chosen
         if not self._own:
-            self.metric_ = unfrozen(chosen)
+            self.metric_, self._own_folds = unfrozen(chosen), None
             check_is_fitted(self.metric_)
             return
         copy = clone(chosen)
@@ -130,7 +131,7 @@ class MetricPredictor(BaseEstimator):
             copy.set_params(task=self._task_of_metric(copy, y))
         if groups is not None and not has_fit_parameter(copy, "groups"):
             raise ValueError(f"groups: {type(copy).__name__} does not use them")
-        self.metric_ = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
+        self.metric_, self._own_folds = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
 
     def _task_of_metric(self, metric: Any, y: Any) -> str:
         """What a metric that has no task of its own is fitted for, with these targets."""
@@ -154,6 +155,11 @@ class MetricPredictor(BaseEstimator):
             self.metric_.to(device)
             self.embedded_ = self.embedded_.to(device)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but what is large and serves only to choose right after `fit`."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_own_folds", "_held_out")}
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_is_fitted(self, "embedded_")
@@ -185,9 +191,14 @@ class MetricPredictor(BaseEstimator):
 PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
 
 
-def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> BaseGraphMetric:
-    """The metric, fitted. A function of its own so that `memory` can keep what it returns."""
-    return metric.fit(graphs, y) if groups is None else metric.fit(graphs, y, groups)  # type: ignore[call-arg]
+def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> tuple[BaseGraphMetric, FoldViews]:
+    """The metric, fitted, and its distances by fold. A function of its own: `memory` can keep what it returns."""
+    return metric, fit_with_folds(metric, graphs, y, groups)
+
+
+def own_views(head: MetricPredictor, most: int) -> list[FoldView]:
+    """Distances of the reference graphs by fold, if the metric was fitted to them here and says what they are."""
+    return [] if head._own_folds is None else head._own_folds(most) or []
 
 
 class ClassesFromGraphs(ClassifierMixin):

@@ -60,7 +60,7 @@ class _ChoosesHead(MetricPredictor):
         other = clone(self).set_params(head=head)
         other._check_options()
         other.metric_, other.embedded_, other.y_, other.names_ = self.metric_, self.embedded_, self.y_, self.names_
-        other._own = self._own
+        other._own, other._own_folds = self._own, self._own_folds
         other.chosen_ = other._choose(self._held_out)
         other._complete()
         return other

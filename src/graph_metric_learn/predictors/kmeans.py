@@ -127,7 +127,7 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
             from ..metrics.automatic import GraphMetric
 
             metric = GraphMetric(task="none", random_state=self.seed_)
-            self.metric_ = check_memory(self.memory).cache(_fitted)(metric, graphs, None, None)
+            self.metric_, _ = check_memory(self.memory).cache(_fitted)(metric, graphs, None, None)
         else:
             super()._fit_metric(graphs, y, groups)
 

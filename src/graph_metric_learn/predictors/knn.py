@@ -368,7 +368,7 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
             given = metric.read(graphs)
             y = check_numbers(given, y)
             self._check_neighbors(len(y))
-            self.metric_, self._own = metric, False
+            self.metric_, self._own, self._own_folds = metric, False, None
             return self._fit_head(given, y, check_groups(as_listed("groups", groups), len(given)))
         return super().fit(graphs, y, groups)
 

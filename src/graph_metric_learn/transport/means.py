@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import by_size, groups, offsets
+from ..linalg.squared_distances import squared_distances as squares_between
 from .curves import Curves, have_equal_steps
 from .embedded import Embedded, Kind
 from .engines.allpairs import squared_distances
@@ -126,6 +127,11 @@ class Means:
     def squared_distances(self, items: Embedded) -> np.ndarray:
         """Squared distances of items to all means [N, K] in float64."""
         items.check_numbers()
+        if isinstance(items, Vectors):
+            means = self.curves.values[:, 0]
+            parts = pieces(slice(0, len(items)), max(1, _NUMBERS // means.shape[1]))
+            blocks = [squares_between(items.values[some].detach().to(means), means) for some in parts]
+            return torch.cat(blocks).cpu().numpy()
         walked = _detached(items).to(self.curves.device)
         if not self.of_equal_steps or not have_equal_steps(walked, None):
             return squared_distances(_in_float64(walked), self.curves).cpu().numpy()
@@ -146,8 +152,10 @@ class Means:
         for steps, some in ((None, self._of_one_size[cols]), (self.curves.steps, ~self._of_one_size[cols])):
             if some.any():
                 near, place = np.unique(rows[some], return_inverse=True)
-                means = replace(self.curves, steps=steps)  # None, so that a curve that is its own mean is at 0 exactly
-                exact = walk_pairs(_in_float64(walked[near]), means, place, cols[some])
+                centres = replace(
+                    self.curves, steps=steps
+                )  # None, so that a curve that is its own mean is at 0 exactly
+                exact = walk_pairs(_in_float64(walked[near]), centres, place, cols[some])
                 squares[rows[some], cols[some]] = exact.cpu().numpy()
         return squares
 

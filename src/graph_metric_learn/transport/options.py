@@ -9,8 +9,8 @@ import numpy as np
 from torch import Tensor
 
 from .._core.validation import one_of
+from ..linalg.precision import check_precision
 from .curves import DISTANCES, resolve
-from .devices import check_precision
 from .ordering import check_ties
 
 

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from graph_metric_learn.linalg.ridge import fit_ridge
 from graph_metric_learn.metrics.automatic import gate
 from graph_metric_learn.metrics.automatic.gate import (
     CERTAIN,
@@ -15,7 +16,6 @@ from graph_metric_learn.metrics.automatic.gate import (
     score_squares,
 )
 from graph_metric_learn.metrics.automatic.kernels import kernel_from_squares
-from graph_metric_learn.metrics.automatic.ridge import fit_ridge
 from graph_metric_learn.objectives import Classes, Numbers
 from made_up_vectors import squares_of
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from graph_metric_learn._core.fields import Arrays
-from graph_metric_learn.metrics.automatic import kernels, learning, ridge
+from graph_metric_learn.linalg import ridge
+from graph_metric_learn.metrics.automatic import kernels, learning
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
     Learned,

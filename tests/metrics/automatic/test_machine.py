@@ -6,9 +6,9 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from graph_metric_learn._core.fields import Arrays
+from graph_metric_learn.linalg.ridge import fit_ridge
 from graph_metric_learn.metrics.automatic.kernels import FORMS, kernel_from_squares
 from graph_metric_learn.metrics.automatic.machine import Machine, Part, mean_kernel, part_vectors
-from graph_metric_learn.metrics.automatic.ridge import fit_ridge
 from made_up_vectors import points_term, squares_of, tree_names, trees_term
 
 COUNT = 50

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._core.parallel import by_threads
+from ...linalg.principal_axes import spanning_directions
+from ...linalg.ridge import fit_ridge, known_means
+from ...linalg.squared_distances import squared_distances
 from ...objectives import Objective
 from ..base import FoldView
-from .ridge import fit_ridge, known_means
 
 Squares = Callable[[np.ndarray], np.ndarray]  # numbers of known graphs -> squared distances of all [N, N]
 Kernels = Callable[[np.ndarray], tuple[np.ndarray, float]]  # the same -> kernel among all [N, N], penalty
@@ -92,6 +94,28 @@ class Fold:
         )
         np.fill_diagonal(within, 0.0)
         return FoldView(rows[known], rows[held], within, across, self.scores[held])
+
+
+@dataclass
+class HeldOut:
+    """Folds of the graphs in `fit`, for what is chosen after the metric.
+
+    Attributes
+    ----------
+    folds : list of Fold
+    weight : float
+        Of the learned scores.
+    rows : ndarray [N]
+        Indices of the graphs among those that were given.
+    """
+
+    folds: list[Fold]
+    weight: float
+    rows: np.ndarray
+
+    def views(self, most: int) -> list[FoldView]:
+        """Distances by fold, of at most `most` graphs in each."""
+        return [fold.view(self.weight, self.rows, most) for fold in self.folds]
 
 
 def held_out(
@@ -213,24 +237,16 @@ def best_setting(table: np.ndarray) -> tuple[int, int]:
     return int(place), int(k)
 
 
-def score_directions(scores: np.ndarray) -> np.ndarray:
-    """Orthonormal directions [T, r] in which scores [N, T] differ, those of largest variance first."""
-    _, values, axes = np.linalg.svd(scores - scores.mean(0), full_matrices=False)
-    return np.ascontiguousarray(axes[values > 1e-6 * max(values.max(), 1e-300)].T)
-
-
 def fewer_columns(scores: np.ndarray, known: np.ndarray, most: int | None) -> np.ndarray:
     """Scores [N, T] along the directions in which the known ones differ most; as they are where `most` is no limit."""
-    if most is None or (directions := score_directions(known)).shape[1] <= most:
+    if most is None or (directions := spanning_directions(known)).shape[1] <= most:
         return scores
     return scores @ directions[:, :most]
 
 
 def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Squared distances of scores [N, T], [M, T], float32."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(scores, others, "sqeuclidean").astype(np.float32)
+    return squared_distances(scores, others).astype(np.float32)
 
 
 def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:

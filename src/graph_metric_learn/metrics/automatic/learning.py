@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..._core.fields import Arrays, anything, number, record, whole
-from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
+from ..._core.threads import one_thread_for_products
+from ...linalg.principal_axes import spanning_directions
 from ...objectives import Objective
 from ...objectives.folds import groups_among
-from .gate import Fold, Gate, Kernels, Squares, decide, fewer_columns, score_directions, score_squares
+from .gate import Fold, Gate, Kernels, Squares, decide, fewer_columns, score_squares
 from .kernels import choose_kernels, kernel_from_squares, shortlist
 from .machine import Machine, Part, mean_kernel
 from .sample import Sample, squares_without_copies
@@ -236,5 +237,5 @@ def learn(
     scores = kernel @ machine.weights + machine.mean
     placed = fewer_columns(scores, scores, most)
     unit = max(float(score_squares(placed, placed).mean()), 1e-30)
-    basis = np.ascontiguousarray(score_directions(scores)[:, :most])
+    basis = np.ascontiguousarray(spanning_directions(scores)[:, :most])
     return Learned(gate, machine, basis, unit), folds

@@ -6,12 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...linalg.precision import products
+from ...linalg.squared_distances import NEAR
 from ..curves import Curves, have_equal_steps
-from ..devices import products
 from ..grids import cell_averages
 from ..walks import walk_pairs
 from .base import pieces
-from .products import NEAR, ProductEngine, curves_per_piece
+from .products import ProductEngine, curves_per_piece
 
 
 class AutogradEngine(ProductEngine):

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...linalg.precision import products
+from ...linalg.squared_distances import NEAR
 from ..curves import Curves, have_equal_steps
-from ..devices import products
 from .base import Run, pieces
 from .pair_by_pair import WalkedEngine, is_few_rows
-from .products import NEAR, ProductEngine, curves_per_piece
+from .products import ProductEngine, curves_per_piece
 
 _SERIAL = 2**16  # numbers up to which one thread is faster than waking the others
 
@@ -47,7 +48,8 @@ class CompiledBlocks:
 
     def __init__(self, u: Curves, v: Curves | None) -> None:
         self.near = NEAR["float32", u.values.dtype]
-        self.width = u.values.shape[1] * u.values.shape[2]
+        self.directions = u.values.shape[1]
+        self.width = self.directions * u.values.shape[2]
         self.u = _side(u)
         self.v = self.u if v is None else _side(v)
         self.same = v is None
@@ -55,7 +57,8 @@ class CompiledBlocks:
 
     def fill(self, n: int, rows: slice, cols: slice) -> None:
         """Makes a block; all its rows, or all its columns, have n steps, the others as many or more."""
-        from ..kernels.matrices import squares_from_products
+        from ...linalg.loops import squares_from_products
+        from ..kernels.matrices import walk_near
 
         step = curves_per_piece(n, self.width)
         for some_rows in pieces(rows, step):
@@ -65,10 +68,11 @@ class CompiledBlocks:
                 with products():
                     torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
                 triangle = some_rows.start - some_cols.start + 1 if self.same else -len(self.out)
-                squares_from_products(
-                    block.numpy(), self.near, n, triangle, *self.u.some(some_rows), *self.v.some(some_cols),
-                    threads=block.numel() > _SERIAL,
-                )  # fmt: skip
+                u, v, lost = self.u.some(some_rows), self.v.some(some_cols), np.empty(len(block), np.int64)
+                known, threads = (triangle, u.norms, v.norms, lost), block.numel() > _SERIAL
+                squares_from_products(block.numpy(), self.near, 2.0 / n, self.directions, *known, threads=threads)
+                if lost.any():
+                    walk_near(block.numpy(), self.near, *known, *u[:3], *v[:3], threads=threads)
 
     def _averages(self, side: _Side, which: slice, n: int) -> Tensor:
         """Averages of some curves on n cells [B, n · M · c]."""
@@ -85,7 +89,8 @@ class CompiledBlocks:
 
     def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
         """The matrix whose entry (i, j) is entry (rows[i], cols[j]) of the sorted one."""
-        from ..kernels.matrices import mirror, permute
+        from ...linalg.loops import mirror
+        from ..kernels.matrices import permute
 
         if self.same:
             mirror(self.out.numpy(), threads=self.out.numel() > _SERIAL)

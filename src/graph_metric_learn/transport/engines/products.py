@@ -23,10 +23,6 @@ from .base import Engine, Run
 
 _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the cache until the product reads them
 
-# Where d² is below this share of |u|² + |v|², the product form has lost too many digits (1e-5 of the scale of the data
-# in float32) and the pair is walked. By precision of the products and type of the curves.
-NEAR = {("float32", torch.float32): 1e-3, ("tf32", torch.float32): 1e-2, ("float32", torch.float64): 1e-6}
-
 
 class Blocks(Protocol):
     """A matrix of squared distances of curves sorted by size, made block by block."""

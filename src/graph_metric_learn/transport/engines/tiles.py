@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 
 from ..._core.ragged import by_size, groups
+from ...linalg.precision import products
+from ...linalg.squared_distances import NEAR
 from ..curves import Curves
-from ..devices import DeviceFlag, free_memory, products
+from ..devices import DeviceFlag, free_memory
 from ..grids import cell_averages, has_kernels
 from ..walks import walk_uniform
-from .products import NEAR
 
 _AVERAGES_SHARE = 0.3  # of the free memory of a GPU that averages may take
 _AVERAGES_BYTES = 2**28  # that averages may take on the CPU
