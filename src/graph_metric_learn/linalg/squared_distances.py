@@ -105,7 +105,7 @@ def _compiled(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
 
     same, dtype = y is None, x.dtype if x.dtype == np.float32 else np.dtype(np.float64)
     x, y = _centred(x.astype(dtype, copy=False), None if y is None else y.astype(dtype, copy=False))
-    norms = [np.einsum("nd,nd->n", side, side, dtype=np.float64) for side in ((x,) if same else (x, y))]
+    norms = [np.square(side).sum(1, dtype=np.float64) for side in ((x,) if same else (x, y))]
     out = np.empty((len(x), len(y)), dtype)
     near = NEAR["float32", torch.float32 if dtype == np.float32 else torch.float64]
     for rows in _blocks(x):

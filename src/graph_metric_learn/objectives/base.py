@@ -77,7 +77,7 @@ class Objective(ABC):
         ks : sequence of int
             Ascending.
         weighted : bool
-            Whether nearer neighbours count more, see :func:`by_distance`.
+            Whether nearer neighbours count more, see :func:`vote_shares`.
         """
 
     def left_out_scores(

@@ -18,7 +18,7 @@ from ..objectives import Classes, Numbers, Objective
 from ..objectives.folds import check_groups, groups_among
 from ..objectives.leave_one_out import leave_one_out, usable
 from ..objectives.numbers import check_numbers
-from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
+from ..objectives.votes import SAME, VOTE_LIMIT, elected, vote_shares
 from ..transport import Embedded, kneighbors
 from .added_targets import added_classes, added_numbers
 from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
@@ -219,11 +219,8 @@ class _Neighbors(MetricPredictor):
 
     def _weighted(self, distances: np.ndarray, k: int) -> np.ndarray:
         """Votes of reference graphs at these distances [N, M], by the rule that was asked for."""
-        if len(distances) == 0:
-            return np.zeros(distances.shape)
-        shares = neighbor_shares(distances, k)
         limit = self.chosen_.get("vote_limit", np.inf)  # earlier versions had none
-        return by_distance(shares, distances, limit) if self.weights == "distance" else shares
+        return vote_shares(distances, k, weighted=self.weights == "distance", limit=limit)
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):

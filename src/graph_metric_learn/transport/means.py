@@ -152,9 +152,7 @@ class Means:
         for steps, some in ((None, self._of_one_size[cols]), (self.curves.steps, ~self._of_one_size[cols])):
             if some.any():
                 near, place = np.unique(rows[some], return_inverse=True)
-                centres = replace(
-                    self.curves, steps=steps
-                )  # None, so that a curve that is its own mean is at 0 exactly
+                centres = replace(self.curves, steps=steps)  # None: a curve that is its own mean is at 0 exactly
                 exact = walk_pairs(_in_float64(walked[near]), centres, place, cols[some])
                 squares[rows[some], cols[some]] = exact.cpu().numpy()
         return squares
