@@ -31,12 +31,12 @@ from .compaction import Projection
 from .estimate import Estimate, estimate_score
 from .explaining import explain_pairs
 from .forgetting import views_without
-from .gate import HeldOut
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
 from .options import check_options
 from .report import report
 from .sample import Sample, sample_size, squares_without_copies
+from .score_weight import HeldOut
 from .screening import screen
 from .selection import Choice, select_terms
 from .state import embedded_width, fitted_state, restored

@@ -10,8 +10,8 @@ from ...features.copies import graph_hashes
 from ...graphs import Graphs
 from ...linalg.ridge import fit_ridge, known_means
 from ..base import FoldView
-from .gate import Fold, fewer_columns, score_squares
 from .sample import squares_without_copies
+from .score_weight import Fold, fewer_columns, score_squares
 from .terms import AT_ONCE, stacked
 
 if TYPE_CHECKING:

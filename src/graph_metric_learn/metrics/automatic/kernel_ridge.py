@@ -1,4 +1,4 @@
-"""The machine: kernel ridge regression on graphs, whose scores are coordinates of the learned metric."""
+"""Kernel ridge regression on graphs, whose scores are coordinates of the learned metric."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIELDS = record(
 
 @dataclass
 class Part:
-    """One kernel of the machine: a term, the form of its kernel, and the graphs that it was fitted to.
+    """One kernel of the regression: a term, the form of its kernel, and the graphs that it was fitted to.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Part:
 
 
 @dataclass
-class Machine:
+class KernelRidge:
     """A fitted regression: scores are the mean kernel to the references, times weights.
 
     Attributes
@@ -119,7 +119,7 @@ class Machine:
         *,
         scale_invariant: bool = False,
         groups: np.ndarray | None = None,
-    ) -> Machine:
+    ) -> KernelRidge:
         """From the mean kernel among the references [M, M] and their outputs [M, T]; the penalty by leaving one out."""
         mean = known_means(outputs)
         penalty, _ = best_penalty(kernel, outputs - mean, guess, scale_invariant=scale_invariant, groups=groups)
@@ -179,8 +179,8 @@ class Machine:
         return {"parts": parts, "penalty": self.penalty}, arrays
 
     @classmethod
-    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Machine:
-        """The machine that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
+    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> KernelRidge:
+        """The regression that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
         config = _FIELDS(config, "machine")
         weights = held.take("weights", (None, n_outputs))
         mean = held.take("mean", (weights.shape[1],))
