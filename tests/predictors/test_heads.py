@@ -6,7 +6,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
-from graph_metric_learn.predictors.base import own_views
+from graph_metric_learn.predictors.fold_distances import own_fold_views
 from graph_zoo import as_pyg
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sizes
 
@@ -218,6 +218,6 @@ def test_scores_that_choose_are_those_of_the_votes(data):
             objective.neighbor_scores(
                 view.across, target[view.known], target[view.held], [model.n_neighbors_], weighted=weights == "distance"
             )
-            for view in own_views(model, 2000)
+            for view in own_fold_views(model, 2000)
         ]
         assert model.chosen_["held_out_score"] == pytest.approx(np.concatenate(found).mean())

@@ -18,7 +18,7 @@ from .._core.threads import one_thread_for_products
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
 from ..io.models import opened_model, save_model
-from ..metrics.base import BaseGraphMetric, FoldView, FoldViews, fit_with_folds
+from ..metrics.base import BaseGraphMetric, FoldViews, fit_with_folds
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
 from ..objectives.numbers import check_numbers, check_scored_numbers
@@ -194,11 +194,6 @@ PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
 def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> tuple[BaseGraphMetric, FoldViews]:
     """The metric, fitted, and its distances by fold. A function of its own: `memory` can keep what it returns."""
     return metric, fit_with_folds(metric, graphs, y, groups)
-
-
-def own_views(head: MetricPredictor, most: int) -> list[FoldView]:
-    """Distances of the reference graphs by fold, if the metric was fitted to them here and says what they are."""
-    return [] if head._own_folds is None else head._own_folds(most) or []
 
 
 class ClassesFromGraphs(ClassifierMixin):

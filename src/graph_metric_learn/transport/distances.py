@@ -11,13 +11,11 @@ from torch import Tensor
 
 from .curves import build_curves
 from .directions import near_origin, project
-from .least_cost import least_costs
 from .measures import Array, Measures, as_measures, in_common
-from .options import CurveOptions
 from .ordering import TIES, check_ties
-from .plans import averaged_plan
-from .powers import power
-from .walks import walk_one
+from .plans import averaged_plan, least_costs
+from .sides import CurveOptions
+from .walks import power, walk_one
 
 _CHUNK = 2**25  # numbers of a pair's curves held at once: larger clouds are walked a few directions at a time
 _RPW = {ties: CurveOptions(metric="rpw", ties=ties) for ties in TIES}  # made once: a whole call takes some 70 µs
@@ -51,8 +49,9 @@ def rpw_distance(
         Masses of the points, not negative, adding up to 1. Uniform when None.
     ties : {"canonical", "optimal", "first"}
         Which plan to take when points share a coordinate. "canonical" orders them by their other coordinates: a
-        function of the clouds alone, and a metric. "optimal" takes the plan of least full cost, as in [1]_. "first"
-        keeps the order of the rows, and so depends on it. Without ties the three agree.
+        function of the clouds alone, and a metric. "optimal" takes the plan of least full cost, as in [1]_, found by
+        POT (``pip install graph-metric-learn[optimal]``). "first" keeps the order of the rows, and so depends on it.
+        Without ties the three agree.
     order : float
         The exponent s >= 1 of the cost.
     squared : bool

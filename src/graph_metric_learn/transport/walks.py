@@ -15,7 +15,6 @@ from torch import Tensor
 
 from .._core.ragged import concatenated_ranges
 from .curves import Curves, have_equal_steps
-from .powers import power
 
 _SERIAL_NUMBERS = 20_000  # numbers of a curve up to which one thread is faster than two
 _UNCOPIED_ROWS = 4  # rows up to which copying the curves into the order of the walk takes longer than it saves
@@ -132,3 +131,26 @@ def _steps_at(ends: Tensor, times: Tensor) -> Tensor:
     """Which step is under way just before each time [L, columns]."""
     found = torch.searchsorted(ends.detach().T.contiguous(), times.detach().T.contiguous())
     return found.T.clamp(max=len(ends) - 1)
+
+
+def power(costs: Tensor, exponent: float) -> Tensor:
+    """costs ** exponent, for costs that are not negative; the gradient at 0 is 0.
+
+    >>> cost = torch.zeros(1, requires_grad=True)
+    >>> power(cost, 0.5).backward()
+    >>> cost.grad
+    tensor([0.])
+    """
+    if exponent == 1.0:
+        return costs
+    if not costs.requires_grad:
+        return costs**exponent
+    positive = costs > 0
+    return torch.where(positive, torch.where(positive, costs, 1.0) ** exponent, 0.0)
+
+
+def distances_from_squares(squares: Tensor, squared: bool) -> Tensor:
+    """Distances, or, if `squared`, the squares as they are. Without gradients in place: no second matrix is needed."""
+    if squared:
+        return squares
+    return power(squares, 0.5) if squares.requires_grad else squares.sqrt_()

@@ -12,11 +12,10 @@ from torch import Tensor
 from ..._core.progress import progress_bar
 from ..._core.registry import Registry
 from ..curves import Curves
-from .autograd import AutogradEngine
 from .base import Engine, Run
-from .compiled import CompiledEngine
 from .gpu import TiledEngine
 from .pair_by_pair import WalkedEngine
+from .products import AutogradEngine, CompiledEngine
 
 # From the most general to the most special: engines registered later are asked first, see `choose_engine`.
 ENGINES: Registry[Engine] = Registry("engine")

@@ -1,4 +1,4 @@
-"""Compiled passes over matrices of squared distances between curves: norms, near pairs, permuting."""
+"""Compiled passes over matrices of squared distances between curves: norms, near pairs, permuting, the smallest."""
 
 from __future__ import annotations
 
@@ -78,3 +78,26 @@ def _permute_stripe(matrix, rows, lo, hi):
         for j in range(lo, hi):
             matrix[i, j] = held[j - lo]
         moved[i] = True
+
+
+@parallel
+def smallest(distances, skip, best, where):
+    """The k smallest entries of each row and their columns, into best and where [A, k]; distances [A, B].
+
+    Ascending, equal entries by column. Column skip[row] is left out.
+    """
+    k = best.shape[1]
+    for a in prange(distances.shape[0]):
+        filled = 0
+        for b in range(distances.shape[1]):
+            d = distances[a, b]
+            if b == skip[a] or (filled == k and d >= best[a, k - 1]):
+                continue
+            place = min(filled, k - 1)
+            while place > 0 and best[a, place - 1] > d:
+                best[a, place] = best[a, place - 1]
+                where[a, place] = where[a, place - 1]
+                place -= 1
+            best[a, place] = d
+            where[a, place] = b
+            filled = min(filled + 1, k)

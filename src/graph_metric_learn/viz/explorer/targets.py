@@ -14,7 +14,8 @@ from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
 from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
-from ...predictors.base import MetricPredictor, own_views
+from ...predictors.base import MetricPredictor
+from ...predictors.fold_distances import own_fold_views
 from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
 from ...transport import Embedded, kneighbors, pairwise_distances
 
@@ -149,7 +150,7 @@ def _by_head(
     if len(new):
         found = np.asarray(head.predict(given[new]))  # type: ignore[attr-defined]
         predicted[new], how[new] = found if found.ndim == 1 else found[:, 0], 0
-    folds = own_views(head, _MOST_IN_FOLDS)
+    folds = own_fold_views(head, _MOST_IN_FOLDS)
     by_row, words[1] = _by_folds(head, folds, target, k)
     for i in np.flatnonzero(known):
         if int(reference[i, 0]) in by_row:
