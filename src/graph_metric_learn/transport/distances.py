@@ -181,7 +181,7 @@ def _distance(
     if options.ties == "optimal":
         costs, plan = least_costs(source, target, directions, float(order))
     else:
-        costs = _walked_costs(source, target, directions, carry, options.ties, order)
+        costs = _monotone_costs(source, target, directions, carry, options.ties, order)
         plan = averaged_plan(source, target, directions, options.ties) if log else costs
     distance = power(costs.mean(), (2.0 if squared else 1.0) / order).to(source.points.dtype)
 
@@ -193,7 +193,7 @@ def _distance(
     return result, {name: extra.numpy() if source.numpy else extra for name, extra in extras.items()}
 
 
-def _walked_costs(
+def _monotone_costs(
     source: Measures, target: Measures, directions: Tensor | None, carry: str, ties: str, order: float
 ) -> Tensor:
     """Costs of the monotone plans, one per direction [M] in float64."""

@@ -1,6 +1,6 @@
 """Curves on the cells of a regular grid: averages, which are an orthogonal projection in L2, and samples.
 
-Cell averages are the differences of a curve's running integral at i / n. Four twins compute them, chosen in
+Cell averages are the differences of a curve's running integral at i / n. Four implementations compute them, chosen in
 `cell_averages`. Three more stand elsewhere: the training of SGML makes those of a whole batch on all its grids at once
 (`batch_distances`, and `padded_distances` for many models), and `embeddings.axes` those of points that share a place.
 
@@ -26,7 +26,7 @@ KINDS = ("average", "sample")
 
 
 def cell_averages(curves: Curves, n: int) -> Tensor:
-    """Means of each curve on n equal cells [G, n, M, c], by the twin that fits the curves.
+    """Means of each curve on n equal cells [G, n, M, c], by the implementation that fits the curves.
 
     A curve of n equal steps is its own average. Exact up to rounding; differentiable in the values and step lengths.
     """
@@ -90,7 +90,7 @@ def running_sums(values: Tensor) -> Tensor:
 
 
 def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
-    """Twin 4: differences of the running integral, in float64; the integral is linear inside a step."""
+    """Differences of the running integral, in float64; the integral is linear inside a step."""
     G, M = len(curves), curves.n_directions
     device = curves.values.device
     grid = torch.arange(1, n + 1, dtype=torch.float64, device=device) / n
@@ -146,6 +146,6 @@ def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **
         raise ValueError(f"{', '.join(options)}: part of {measures.kind} already, give them to as_curves()")
     if isinstance(measures, Embedded):
         measures.check_numbers()
-    walked = measures.as_step_functions() if isinstance(measures, Embedded) else as_curves(measures, **options)
-    cells = (cell_averages if kind == "average" else cell_samples)(walked, int(n_cells))
-    return walked.wrap(cells.flatten(1) / np.sqrt(n_cells * walked.n_directions))
+    curves = measures.as_step_functions() if isinstance(measures, Embedded) else as_curves(measures, **options)
+    cells = (cell_averages if kind == "average" else cell_samples)(curves, int(n_cells))
+    return curves.wrap(cells.flatten(1) / np.sqrt(n_cells * curves.n_directions))

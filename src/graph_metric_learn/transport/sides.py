@@ -113,8 +113,8 @@ def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curv
     directions = None if directions is None else directions.to(where)
     sides = [side.to(where) for side in (u, v) if side is not None]
     sides = sides if directions is None else near_origin(*sides)
-    walked = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
-    return walked[0], walked[1] if len(walked) == 2 else None
+    curves = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
+    return curves[0], curves[1] if len(curves) == 2 else None
 
 
 def measured_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Measures, Measures | None]:

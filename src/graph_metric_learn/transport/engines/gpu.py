@@ -187,7 +187,7 @@ def _with_zeros(tile: Tile) -> Tensor:
 
 
 def _mirror(square: Tensor) -> None:
-    """Copies the part right of the diagonal to the left of it and puts 0 on the diagonal; twin: `kernels.matrices`."""
+    """Copies the part right of the diagonal to the left of it and puts 0 on the diagonal; on the CPU `linalg.loops`."""
     right = square.triu(1)
     square.copy_(right + right.T)
 

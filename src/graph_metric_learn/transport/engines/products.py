@@ -223,7 +223,7 @@ class AutogradBlocks:
 
 
 def squared_norms(curves: Curves) -> Tensor:
-    """|u|² of each curve [G] in float64: the mean over directions of ∫ |u|². The twin with gradients."""
+    """|u|² of each curve [G] in float64: the mean over directions of ∫ |u|². The implementation with gradients."""
     squares = curves.values.double().square().sum(2) * curves.lengths
     out = squares.new_zeros(len(curves))
     return out.index_add(0, curves.owners, squares.mean(1))

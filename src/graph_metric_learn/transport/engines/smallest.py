@@ -1,4 +1,4 @@
-"""The smallest entries of each row of a block, equal ones in a fixed order: two twins.
+"""The smallest entries of each row of a block, equal ones in a fixed order: two implementations.
 
 On the CPU a compiled loop (`kernels.matrices`); on GPUs `torch.topk`, whose choice among equal entries is not
 specified, so that rows with ties are looked at again.

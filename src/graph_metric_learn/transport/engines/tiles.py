@@ -38,7 +38,7 @@ class Side:
     sizes : ndarray [G]
         Number of steps at each place, ascending.
     norms : Tensor [G]
-        |u|² in float64: the mean over directions of ∫ |u|². The twin that never waits for the device.
+        |u|² in float64: the mean over directions of ∫ |u|². This implementation never waits for the device.
     """
 
     def __init__(self, curves: Curves, parts: int) -> None:
@@ -173,8 +173,8 @@ class Tile:
             for some in self._near.nonzero()[:, 0].split(_SEARCHED_ROWS):
                 a, b = (self.squares[some] <= self._bounds[some].unsqueeze(1)).nonzero(as_tuple=True)
                 rows, cols = self.tiles.rows.curves, self.tiles.cols.curves
-                walked = walk_uniform(rows, cols, self.places[some[a]], b + self.start)
-                self.squares[some[a], b] = walked.to(self.squares.dtype)
+                exact = walk_uniform(rows, cols, self.places[some[a]], b + self.start)
+                self.squares[some[a], b] = exact.to(self.squares.dtype)
         return self.squares
 
 
