@@ -61,8 +61,8 @@ class GraphMetric(BaseGraphMetric):
     Parameters
     ----------
     features : "auto" or list of str
-        Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
-        one-hot columns of node features as labels.
+        Blocks of node features by name and hop, such as ["attributes@0", "trees@2"]; the names are those of
+        `features.blocks.BLOCKS`. "auto" chooses, and reads one-hot columns of node features as labels.
     embedding : "auto" or a name in `embeddings.EMBEDDINGS`
         How a cloud becomes a vector; "auto" chooses. Histograms, counts and assignments are for blocks of trees only.
     n_steps : int
@@ -107,8 +107,14 @@ class GraphMetric(BaseGraphMetric):
     estimate_ : Estimate or None
         Of ``estimate=True``.
     report_ : str
-        The same in a sentence.
+        All of this in words.
+    objective_, task_ : Objective, str
+        What the targets were, and its name.
     classes_ : ndarray of labels
+    seconds_ : float
+        How long `fit` took.
+    columns_ : Columns
+        Names of attribute columns, by which those of new graphs are matched.
     label_columns_ : ndarray [q]
         Which columns of the node features are a one-hot code: read as labels, or left out where labels say the same.
 

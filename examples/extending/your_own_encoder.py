@@ -17,7 +17,7 @@ from torch_geometric.nn import GIN
 import graph_metric_learn as gml
 
 # %%
-# Any module will do that takes a PyG batch and returns one row per node.
+# An encoder is any module that takes a PyG batch and returns one row per node.
 
 
 class Encoder(torch.nn.Module):
@@ -41,7 +41,7 @@ for kind in y:
 train, test, y_train, y_test = train_test_split(graphs, y, random_state=0)
 
 # %%
-# `SGML` trains a copy of the encoder. Training is what does it:
+# `SGML` trains a copy of the encoder. Accuracy before and after training:
 
 torch.manual_seed(0)
 encoder = Encoder(4, 4)
@@ -53,7 +53,7 @@ for n_epochs in (0, 10):
     print(f"accuracy after {n_epochs} epochs: {accuracy[n_epochs]:.1%}")
 
 # %%
-# The folder holds the weights, not the code: give an encoder of the same shape to put them into.
+# The folder holds the weights, not the code: pass an encoder of the same shape, which gets these weights.
 
 with tempfile.TemporaryDirectory() as folder:
     path = classifier.save(Path(folder) / "model")

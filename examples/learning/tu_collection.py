@@ -18,7 +18,7 @@ largest_class = np.unique(dataset.y, return_counts=True)[1].max() / len(dataset)
 print(f"always the largest class: {largest_class:.1%}")
 
 # %%
-# Every fold finds its own metric, on its own training graphs: nothing of the test graphs is seen.
+# Every fold learns a metric of its own from its training graphs, and sees nothing of the test graphs.
 
 paper, chosen = gml.SGML(depth=2, random_state=0, edges=False), gml.GraphMetric(random_state=0)
 neighbors = gml.GraphKNNClassifier(paper, n_neighbors=5)
@@ -33,7 +33,7 @@ for name, classifier in classifiers.items():
     print(f"{name}, 5-fold accuracy: {scores.mean():.1%} ± {scores.std():.1%}")
 
 # %%
-# What a metric has chosen, in words, and a search over settings: those of the metric have nested names.
+# What a metric has chosen, in words. Then a search over settings; those of the metric have nested names.
 
 print(chosen.fit(dataset.graphs, dataset.y).report_)
 grid = {"metric__depth": [1, 2, 4], "n_neighbors": [1, 3, 5]}

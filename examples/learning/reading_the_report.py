@@ -28,7 +28,8 @@ y = np.where(mixed > np.median(mixed), "mixed", "split")
 
 # %%
 # **A signal.** The first sentence names the parts of the distance with their weights, the second what was learned and
-# how much it counts, the last the accuracy on new graphs, its standard error, and what one gets without looking.
+# how much it counts, the last the accuracy on new graphs, its standard error, and that of always predicting the largest
+# class.
 
 options = {"label": "element", "estimate": True, "random_state": 0}
 metric = gml.GraphMetric(**options).fit(graphs, y)
@@ -56,7 +57,7 @@ noise = gml.GraphMetric(**options).fit(graphs, rng.permutation(y))
 print(noise.report_)
 
 # %%
-# **No classes.** Nothing is learned; up to six views that differ from each other count the same.
+# **No classes.** Nothing is learned; up to six views that differ from each other have the same weight.
 
 unsupervised = gml.GraphMetric(label="element", random_state=0).fit(graphs)
 print(unsupervised.report_)

@@ -26,7 +26,7 @@ metric = gml.GraphMetric(random_state=0).fit(graphs)  # no y
 print(metric.report_)
 
 # %%
-# The clusters agree with the kinds, which nobody has told them (1: the same partition, 0: chance):
+# The clusters agree with the kinds, which were not used (1: the same partition, 0: chance):
 
 clusters = gml.GraphKMeans(3, FrozenEstimator(metric), random_state=0).fit(graphs)
 agreement = adjusted_rand_score(truth, clusters.labels_)

@@ -16,7 +16,7 @@ from graph_metric_learn.features.blocks import BLOCKS, SmoothBlock
 
 # %%
 # Two rings of n nodes each, or one of 2n: every node has two neighbours, and everything near a node looks the same.
-# What tells them apart is how large the part is that a node is connected to.
+# They differ only in how many nodes a node is connected to.
 
 graphs = [nx.disjoint_union(nx.cycle_graph(n), nx.cycle_graph(n)) for n in range(8, 28)]
 graphs += [nx.cycle_graph(2 * n) for n in range(8, 28)]
@@ -28,7 +28,7 @@ for ax, i in zip(axes, (0, 20), strict=True):
 plt.show()
 
 # %%
-# No block that comes with the library sees it:
+# No built-in block sees the difference:
 
 without = gml.GraphMetric(estimate=True, random_state=0).fit(graphs, y)
 print(without.report_)
@@ -51,7 +51,7 @@ with_it = gml.GraphMetric(estimate=True, random_state=0).fit(graphs, y)
 print(with_it.report_)
 
 # %%
-# The name is taken back here, so that other examples do not meet it. In a module of your own it would stay: import the
+# The name is removed again, so that other examples do not meet it. In a module of your own it would stay: import that
 # module before you load a model that uses it.
 
 del BLOCKS["component"]

@@ -39,14 +39,14 @@ for name, score in accuracy.items():
 
 # %%
 # `SGML` sees the degrees of nodes here, averaged over neighbours; `GraphMetric` has triangles and walks among its
-# candidates, which tell cliques from rings. What it took:
+# candidates, which tell cliques from rings. It chose:
 
 print(models["GraphMetric"].metric_.report_)
 
 # %%
 # When to take which:
 #
-# - `GraphMetric`, unless there is a reason: it needs no options, and says where it found nothing.
+# - `GraphMetric` by default: it needs no options, and its report says whether learning helped.
 # - `SGML` to compare with the paper, for an encoder of your own, for training on a GPU, or where distances must be
 #   those of optimal transport between node features.
 #

@@ -35,7 +35,7 @@ index.add(many, ids=[f"network {i}" for i in range(2000)], metadata={"hubs": [i 
 print(len(index), "graphs as vectors of width", metric.transform(many[:1]).shape[1])
 
 # %%
-# The nearest of a new network with hubs, with what was noted about them:
+# The nearest of a new network with hubs, with their metadata:
 
 wanted = network(True)
 distances, ids, notes = index.search([wanted], k=5, metadata=True)
@@ -43,8 +43,8 @@ for distance, name, note in zip(distances[0], ids[0], notes[0], strict=True):
     print(f"{distance:.3f}  {name}  hubs: {note['hubs']}")
 
 figure, axes = plt.subplots(1, 4, figsize=(10, 2.8), layout="constrained")
-found = [many[int(name.split()[1])] for name in ids[0, :3]]
-for ax, graph, title in zip(axes, [wanted, *found], ["the query", *ids[0, :3]], strict=True):
+nearest_networks = [many[int(name.split()[1])] for name in ids[0, :3]]
+for ax, graph, title in zip(axes, [wanted, *nearest_networks], ["the query", *ids[0, :3]], strict=True):
     nx.draw_kamada_kawai(graph, ax=ax, node_size=25, width=0.6)
     ax.set_title(title)
 plt.show()
