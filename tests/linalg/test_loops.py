@@ -12,7 +12,7 @@ def test_products_become_squared_distances(rng, triangle):
     y = np.concatenate([rng.normal(size=(4, 7)), x[:2] + 1e-9])
     block, lost = x @ y.T, np.empty(5, dtype=np.int64)
     kept, known = block.copy(), (triangle, (x**2).sum(1), (y**2).sum(1), lost)
-    squares_from_products(block, 1e-6, 2.0, 1.0, *known)
+    squares_from_products(block, 1e-6, 2.0, 1, *known)
     subtract_near(block, 1e-6, *known, x, y)
     needed = np.arange(6)[None] >= np.arange(5)[:, None] + triangle
     np.testing.assert_allclose(block[needed], squares_of(x, y)[needed], rtol=1e-9)  # also those of 1e-18
