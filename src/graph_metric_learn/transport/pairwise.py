@@ -12,7 +12,7 @@ import torch
 from .._core.parallel import in_parallel, is_parallel
 from .curves import Curves
 from .embedded import Embedded
-from .engines.allpairs import fill, nearest, pair_blocks, row_blocks, squared_distances
+from .engines.allpairs import chosen, nearest, squared_distances
 from .measures import Array
 from .plans import least_cost_distances
 from .sides import PairOptions, both_sides, check_out
@@ -106,7 +106,9 @@ def pairwise_distances(
         out = np.empty(shape, np.float64 if u.values.dtype == torch.float64 else np.float32)
     if out is not None:
         finish = partial(distances_from_squares, squared=squared)
-        fill(u, v, out, finish, _block_bytes(None, u), precision=precision, progress=progress)
+        size = _block_bytes(None, u)
+        with chosen(u, v, precision=precision, block_bytes=size, progress=progress) as (engine, u, v, run):
+            engine.fill(u, v, out, finish, run)
         return out
     return u.wrap(distances_from_squares(squared_distances(u, v, precision=precision, progress=progress), squared))
 
@@ -159,8 +161,10 @@ def iter_distances(
     options = PairOptions.among(locals())
     u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
-    for rows, block in row_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, u.wrap(distances_from_squares(block, squared))
+    running = chosen(u, v, entries=True, precision=precision, block_bytes=size, progress=progress)
+    with running as (engine, u, v, run):
+        for rows, block in engine.row_blocks(u, v, run):
+            yield rows, u.wrap(distances_from_squares(block, squared))
 
 
 def iter_pairs(
@@ -209,8 +213,9 @@ def iter_pairs(
     options = PairOptions.among(locals())
     u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
-    for rows, cols, block in pair_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, cols, u.wrap(distances_from_squares(block, squared))
+    with chosen(u, v, precision=precision, block_bytes=size, progress=progress) as (engine, u, v, run):
+        for rows, cols, block in engine.pair_blocks(u, v, run):
+            yield rows, cols, u.wrap(distances_from_squares(block, squared))
 
 
 def kneighbors(
