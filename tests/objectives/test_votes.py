@@ -4,11 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_metric_learn.objectives.votes import (
-    by_distance,
     class_votes,
     elected,
-    neighbor_shares,
     neighbor_sums,
+    vote_shares,
     weighted_votes,
 )
 
@@ -52,8 +51,8 @@ def obvious_sums(distances, values, k, *, weighted):
 @pytest.mark.parametrize("k", [1, 3, 8])
 def test_equals_share_as_random_orders_would(rng, k):
     d = rounded_distances(rng, 4, 8)
-    np.testing.assert_allclose(neighbor_shares(d, k), obvious_shares(d, k), atol=0.04)
-    np.testing.assert_allclose(neighbor_shares(d, k).sum(1), k)
+    np.testing.assert_allclose(vote_shares(d, k), obvious_shares(d, k), atol=0.04)
+    np.testing.assert_allclose(vote_shares(d, k).sum(1), k)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -63,8 +62,7 @@ def test_sums_are_those_of_the_shares(rng, weighted, dtype):
     d[:5] += 1  # rows without copies
     sums = neighbor_sums(d, values, KS, weighted=weighted)
     for q, k in enumerate(KS):
-        shares = neighbor_shares(d, min(k, 30))
-        wanted = (by_distance(shares, d) if weighted else shares) @ values
+        wanted = vote_shares(d, min(k, 30), weighted=weighted) @ values
         np.testing.assert_allclose(sums[:, q], wanted, rtol=1e-6)
 
 
@@ -85,9 +83,10 @@ def test_sums_with_ties_and_some_that_do_not_count(weighted, seed, most):
 
 
 def test_copies_take_all_where_nothing_limits_votes():
-    shares, d = np.ones((2, 3)), np.array([[0.0, 0.0, 1.0], [0.1, 1.0, 2.0]])
-    np.testing.assert_allclose(by_distance(shares, d, np.inf), [[1.0, 1.0, 0.0], [10.0, 1.0, 0.5]])
-    np.testing.assert_allclose(by_distance(shares, d), [[10.0, 10.0, 1.0], [5.0, 1.0, 0.5]])
+    d = np.array([[0.0, 0.0, 1.0], [0.1, 1.0, 2.0]])
+    unlimited = vote_shares(d, 3, weighted=True, limit=np.inf)
+    np.testing.assert_allclose(unlimited, [[1.0, 1.0, 0.0], [10.0, 1.0, 0.5]])
+    np.testing.assert_allclose(vote_shares(d, 3, weighted=True), [[10.0, 10.0, 1.0], [5.0, 1.0, 0.5]])
 
 
 def test_votes_are_the_shares_by_class(rng):
@@ -95,9 +94,9 @@ def test_votes_are_the_shares_by_class(rng):
     votes = class_votes(d, codes, 3, KS)
     weighted = weighted_votes(d, codes, 3, KS)
     for q, k in enumerate(KS):
-        shares = neighbor_shares(d, min(k, 30))
-        np.testing.assert_allclose(votes[:, q], shares @ (codes[:, None] == np.arange(3)))
-        np.testing.assert_allclose(weighted[:, q], by_distance(shares, d) @ (codes[:, None] == np.arange(3)), rtol=1e-6)
+        for found, by_distance in ((votes, False), (weighted, True)):
+            shares = vote_shares(d, min(k, 30), weighted=by_distance)
+            np.testing.assert_allclose(found[:, q], shares @ (codes[:, None] == np.arange(3)), rtol=1e-6)
     np.testing.assert_allclose(votes.sum(2), np.broadcast_to(np.minimum(KS, 30), (20, 4)))
 
 
@@ -113,7 +112,7 @@ def test_the_order_of_the_voters_does_not_matter(rng, weighted):
 
 def test_distances_equal_up_to_rounding_are_tied():
     d = np.array([[1.0, np.float32(1.0) + np.finfo(np.float32).eps, 3.0]], dtype=np.float32)
-    np.testing.assert_allclose(neighbor_shares(d, 1), [[0.5, 0.5, 0.0]])
+    np.testing.assert_allclose(vote_shares(d, 1), [[0.5, 0.5, 0.0]])
     np.testing.assert_allclose(class_votes(d, np.array([0, 1, 1]), 2, (1,)), [[[0.5, 0.5]]])
 
 
@@ -122,7 +121,7 @@ def test_without_ties_the_k_nearest_vote(rng):
     nearest = np.argsort(d, axis=1)[:, :4]
     wanted = np.zeros((5, 20))
     np.put_along_axis(wanted, nearest, 1.0, axis=1)
-    np.testing.assert_array_equal(neighbor_shares(d, 4), wanted)
+    np.testing.assert_array_equal(vote_shares(d, 4), wanted)
 
 
 def test_numbers_of_neighbours_that_make_no_sense():

@@ -19,7 +19,7 @@ def classes(codes):
 
 def folds_of(metric, x, groups=None, *, own=True):
     given = as_graphs(points(*x))
-    return ReferenceFolds(metric, given, metric.embed(given), groups, own=own)
+    return ReferenceFolds(metric, given, metric.embed(given), groups, own=metric.fold_views if own else None)
 
 
 def test_every_graph_is_held_out_once_beside_all_others():

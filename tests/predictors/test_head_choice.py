@@ -8,6 +8,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
+from graph_metric_learn.predictors.fold_distances import own_fold_views
 from graph_metric_learn.predictors.head_choice import predictor
 from graph_zoo import as_pyg
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sizes
@@ -229,7 +230,7 @@ def test_scores_that_choose_are_those_of_the_votes(data):
             objective.neighbor_scores(
                 view.across, target[view.train], target[view.test], [model.n_neighbors_], weighted=weights == "distance"
             )
-            for view in model.metric_.fold_views(2000)
+            for view in own_fold_views(model, 2000)
         ]
         assert model.chosen_["held_out_score"] == pytest.approx(np.concatenate(found).mean())
 

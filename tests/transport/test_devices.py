@@ -4,10 +4,9 @@ import torch
 
 import graph_metric_learn as gml
 from conftest import NEEDS_CUDA
+from graph_metric_learn.linalg.precision import PRECISIONS
 from graph_metric_learn.transport import devices
 from helpers import make_cloud
-
-SETTINGS = torch.backends.cuda.matmul
 
 
 @pytest.mark.parametrize("name", ["tpu", "cuda:99", "meta", 3.5, None])
@@ -24,24 +23,6 @@ def test_numpy_goes_where_it_is_sent_and_tensors_stay_where_they_are(rng):
     assert devices.chosen_device("auto", nowhere, numpy=False, work=1e30) == nowhere.device
     with pytest.raises(ValueError, match=r"move them with \.to\(\)"):
         devices.chosen_device("cpu", nowhere, numpy=False)
-
-
-@pytest.mark.parametrize("before", ["highest", "high", "medium"])
-@pytest.mark.parametrize("precision", devices.PRECISIONS)
-def test_settings_of_torch_are_set_aside_and_put_back(before, precision):
-    kept = torch.get_float32_matmul_precision()
-    try:
-        torch.set_float32_matmul_precision(before)
-        seen = SETTINGS.allow_tf32
-        with devices.products(precision):
-            if hasattr(SETTINGS, "fp32_precision"):
-                assert SETTINGS.fp32_precision == ("tf32" if precision == "tf32" else "ieee")
-            else:
-                assert SETTINGS.allow_tf32 == (precision == "tf32")
-        assert torch.get_float32_matmul_precision() == before
-        assert SETTINGS.allow_tf32 == seen
-    finally:
-        torch.set_float32_matmul_precision(kept)
 
 
 def test_unknown_precision(rng):
@@ -77,7 +58,7 @@ def test_tf32_only_by_name():
     kept = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("high")
-        plain, fast = (gml.pairwise_distances(clouds, device="cuda", precision=p) for p in devices.PRECISIONS)
+        plain, fast = (gml.pairwise_distances(clouds, device="cuda", precision=p) for p in PRECISIONS)
     finally:
         torch.set_float32_matmul_precision(kept)
     assert np.abs(plain - exact).max() < 2e-5

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import graph_metric_learn as gml
 from graph_metric_learn.transport import distances, plans
 from graph_metric_learn.transport.directions import sphere
-from graph_metric_learn.transport.reference import rpw_quadratic, rpw_sequential
 from helpers import KINDS, cloud_lists, make_cloud, make_weights, rpw_by_definition
 
 SIZES = ((1, 1), (1, 6), (7, 7), (5, 8), (40, 31), (300, 300), (300, 257))
@@ -21,12 +20,10 @@ METRICS = {
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n", "m"), SIZES)
-def test_rpw_against_the_papers_algorithms_and_pot(rng, n, m, weighted):
+def test_rpw_against_pot(rng, n, m, weighted):
     x, y = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
     a, b = make_weights(rng, [x, y]) if weighted else (None, None)
     got = gml.rpw_distance(x, y, a, b)
-    assert got == pytest.approx(rpw_sequential(x, y, a, b), rel=1e-9)
-    assert got == pytest.approx(rpw_quadratic(x, y, a, b), rel=1e-9)
     plan, cost = ot.sliced.expected_sliced_plan(x, y, a, b, projections=np.eye(4))
     assert got == pytest.approx(np.sqrt(cost), rel=1e-9)
     same, log = gml.rpw_distance(x, y, a, b, log=True)

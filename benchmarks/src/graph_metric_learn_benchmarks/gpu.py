@@ -13,9 +13,10 @@ import numpy as np
 import torch
 
 from graph_metric_learn._core.ragged import groups
+from graph_metric_learn.linalg.precision import products
 from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule
 from graph_metric_learn.transport import Curves, Vectors, iter_pairs, kneighbors, pairwise_distances
-from graph_metric_learn.transport.devices import products, resolve_device
+from graph_metric_learn.transport.devices import resolve_device
 from graph_metric_learn.transport.engines.tiles import Tiles
 from graph_metric_learn_reproduction.experiments.figure1 import DIMENSION
 from graph_metric_learn_reproduction.pages.plots import as_png

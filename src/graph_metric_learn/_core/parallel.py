@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .compiled import helped
-from .linear import one_thread_for_products
+from .threads import one_thread_for_products
 
 _MISSING = object()  # in the place of what is not done yet
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._core.compiled import njit, share_of, shared
 from .._core.fields import Arrays, FieldError, whole
-from .._core.linear import principal_axes
 from .._core.ragged import offsets
+from ..linalg.principal_axes import principal_axes
 from ..transport.kernels.sorting import stable_sort
 from .embedding import Embedding, subsample
 

@@ -9,6 +9,7 @@ import numpy as np
 from .._core.compiled import share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import offsets
+from ..linalg.squared_distances import squared_distances
 from .embedding import Embedding
 
 _WIDTHS = (0.05, 0.5)  # of the kernels: their variance over the mean squared distance of two points
@@ -79,10 +80,9 @@ class Density(Embedding):
 
     def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Points near each other are compared: the entropic plan [n, m] (Sinkhorn) of a gaussian of middling width."""
-        from scipy.spatial.distance import cdist
-
         precision = float(np.sum(self.frequencies**2)) / max(self.frequencies.size, 1)
-        kernel = np.exp(-0.5 * precision * cdist(x, z, "sqeuclidean")) + _FAR
+        squares = squared_distances(x.astype(np.float64), z.astype(np.float64))
+        kernel = np.exp(-0.5 * precision * squares) + _FAR
         return (_balanced(kernel) + _balanced(kernel.T).T) / 2  # neither cloud comes first
 
     def attribute(self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from .._core.compiled import njit, share_of, shared
 from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import concatenated_ranges, offsets
-from ..transport.solvers.simplex import plan_of, solve, start_tree
+from ..transport.kernels.simplex import plan_of, solve, start_tree
 from .embedding import Embedding, subsample
 
 _N_CLOUDS = 500  # clouds that the reference is centred among

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._core.fields import Arrays, choice
-from .._core.linear import MAX_COLUMNS, principal_components
 from ..graphs.collection import Graphs
+from ..linalg.principal_axes import MAX_COLUMNS, principal_components
 from .block_kind import SmoothBlock
 from .node_features import NodeFeatures
 

@@ -1,6 +1,6 @@
 """Exact search by metrics that compare curves: vectors bound the distance from below, candidates are compared exactly.
 
-The averages of a curve on a grid of cells are an orthogonal projection of it (see `transport.curve_vectors`), so the
+The averages of a curve on a grid of cells are an orthogonal projection of it (see `transport.grids`), so the
 distance of these vectors is never more than that of the curves. A row that is among the k nearest is at most as far as
 the k-th of any k rows: all rows whose bound is that small are compared as curves, and no others need be.
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -55,6 +56,9 @@ class FoldView(NamedTuple):
     within: np.ndarray
     across: np.ndarray
     scores: np.ndarray | None
+
+
+FoldViews = Callable[[int], list[FoldView] | None]  # distances by fold, of at most so many graphs in each
 
 
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
@@ -177,7 +181,8 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     def fold_views(self, most: int) -> list[FoldView] | None:
         """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.
 
-        Of metrics whose vectors know the targets of these graphs, right after `fit`; else None.
+        Of metrics whose vectors know the targets of these graphs and that keep what is needed; else None. Those for
+        which that would be large hand it over while they are fitted, see :func:`fit_with_folds`.
         """
         return None
 
@@ -245,6 +250,30 @@ def clear_rounding(distances: np.ndarray, rounding: float, *, squared: bool = Fa
             rows = distances[start : start + step]
             rows[rows < (rounding**2 if squared else rounding)] = 0.0
     return distances
+
+
+def fit_with_folds(metric: BaseGraphMetric, graphs: Any, y: Any = None, groups: Any = None) -> FoldViews:
+    """Fits a metric; returns its distances by fold, see :meth:`BaseGraphMetric.fold_views`.
+
+    They are matrices of all graphs, so a metric does not keep them: whoever chooses something by them asks here.
+    """
+    handed: list[FoldViews] = []
+    before = _collecting.set((metric, handed))
+    try:
+        metric.fit(graphs, y) if groups is None else metric.fit(graphs, y, groups)  # type: ignore[call-arg]
+    finally:
+        _collecting.reset(before)
+    return handed[-1] if handed else metric.fold_views
+
+
+def hand_over_folds(metric: BaseGraphMetric, views: FoldViews) -> None:
+    """To whoever fits this metric by `fit_with_folds`: called by `fit`."""
+    collecting = _collecting.get()
+    if collecting is not None and collecting[0] is metric:
+        collecting[1].append(views)
+
+
+_collecting: ContextVar[tuple[BaseGraphMetric, list[FoldViews]] | None] = ContextVar("_collecting", default=None)
 
 
 def in_range(vectors: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.registry import Registry
 from ..graphs import Graphs
+from .folds import spread_folds
 
 
 class Objective(ABC):
@@ -43,15 +44,15 @@ class Objective(ABC):
     def outputs(self, target: np.ndarray) -> np.ndarray:
         """The same as numbers [N, T], float64, that a regression can be fitted to; NaN where an entry is missing."""
 
-    @abstractmethod
     def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-        """Numbers of at most `most` graphs that stand for all, ascending."""
+        """Indices of at most `most` graphs that stand for all, ascending; at random."""
+        return np.sort(rng.permutation(len(target))[:most])
 
-    @abstractmethod
     def folds(
         self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
     ) -> np.ndarray:
         """Which of `count` folds each graph is held out in [N], at random; graphs of one group in the same fold."""
+        return spread_folds(np.zeros(len(target), dtype=np.int64), count, rng, groups)
 
     @abstractmethod
     def neighbor_scores(
@@ -77,7 +78,7 @@ class Objective(ABC):
         ks : sequence of int
             Ascending.
         weighted : bool
-            Whether nearer neighbours count more, see :func:`by_distance`.
+            Whether nearer neighbours count more, see :func:`vote_shares`.
         """
 
     def left_out_scores(

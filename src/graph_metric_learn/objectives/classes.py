@@ -24,7 +24,7 @@ class Classes(Objective):
     Attributes
     ----------
     classes_ : ndarray
-        Class labels seen, ascending; targets are places in it.
+        Class labels seen, ascending; targets are indices into it.
     """
 
     score_name = "accuracy"
@@ -121,10 +121,10 @@ class Classes(Objective):
         return self.classes_.tolist()
 
     def set_state(self, state: Any) -> None:
-        found = labels(2)(state, "classes")
-        if sorted(set(found)) != found:
+        classes = labels(2)(state, "classes")
+        if sorted(set(classes)) != classes:
             raise FieldError("classes", "must ascend, each class once")
-        self.classes_ = np.array(found)
+        self.classes_ = np.array(classes)
 
     def n_outputs(self) -> int | None:
         """As many as classes; unknown of a subclass with outputs of its own."""
@@ -138,26 +138,26 @@ def elected_output(outputs: np.ndarray) -> np.ndarray:
 
 def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
     """Class labels of the graphs [N], or a clear error."""
-    given = given_targets(graphs, y)
-    if given is None:
+    targets = given_targets(graphs, y)
+    if targets is None:
         raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
-    given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
-    if given.shape != (len(graphs),):
-        several = "; learn several classes one at a time" if given.ndim == 2 and len(given) == len(graphs) else ""
-        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {given.shape}{several}")
-    missing = [i for i, label in enumerate(given.tolist()) if is_missing(label) or label in (np.inf, -np.inf)]
+    targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
+    if targets.shape != (len(graphs),):
+        several = "; learn several classes one at a time" if targets.ndim == 2 and len(targets) == len(graphs) else ""
+        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {targets.shape}{several}")
+    missing = [i for i, label in enumerate(targets.tolist()) if is_missing(label) or label in (np.inf, -np.inf)]
     if missing:
         raise ValueError(
-            f"the class of graph {missing[0]} is missing: its label is {given[missing[0]]} ({len(missing)} such graphs "
-            "in all); give each graph a class, or leave it out"
+            f"the class of graph {missing[0]} is missing: its label is {targets[missing[0]]} ({len(missing)} such "
+            "graphs in all); give each graph a class, or leave it out"
         )
-    if given.dtype.kind == "O" and any(isinstance(label, str) for label in given):
+    if targets.dtype.kind == "O" and any(isinstance(label, str) for label in targets):
         raise ValueError("class labels must be all strings or all numbers, not both")
-    if given.dtype.kind not in "biuUSf" or type_of_target(given) not in ("binary", "multiclass"):
+    if targets.dtype.kind not in "biuUSf" or type_of_target(targets) not in ("binary", "multiclass"):
         raise ValueError(
             "class labels must be discrete: whole numbers or strings; other numbers are for GraphRegressor, or a "
             'metric with task="numbers"'
         )
-    if len(np.unique(given)) < 2:
+    if len(np.unique(targets)) < 2:
         raise ValueError("all graphs are of one class: a metric is learned from at least two")
-    return given
+    return targets

@@ -11,7 +11,6 @@ from .._core.fields import FieldError, flag, list_of, number, record
 from .._core.gaps import columns_by_gaps
 from ..graphs import Graphs
 from .base import Objective
-from .folds import spread_folds
 from .targets import given_targets, is_missing
 from .votes import neighbor_sums
 
@@ -43,8 +42,8 @@ class Numbers(Objective):
     score_name = "R²"
 
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
-        found, target = Numbers.of(check_numbers(graphs, y))
-        self.__dict__.update(vars(found))
+        objective, target = Numbers.of(check_numbers(graphs, y))
+        self.__dict__.update(vars(objective))
         return target
 
     @classmethod
@@ -67,16 +66,6 @@ class Numbers(Objective):
         """Numbers in the units of y, [N] or [N, T] as y was."""
         table = target * self.scale_ + self.centre_
         return table if self.several_ else table[:, 0]
-
-    def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-        """At random."""
-        return np.sort(rng.permutation(len(target))[:most])
-
-    def folds(
-        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
-    ) -> np.ndarray:
-        """At random."""
-        return spread_folds(np.zeros(len(target), dtype=np.int64), count, rng, groups)
 
     def neighbor_scores(
         self,

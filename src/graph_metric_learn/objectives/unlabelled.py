@@ -1,4 +1,4 @@
-"""No targets: the objective: a distance without targets."""
+"""No targets: a distance by which graphs that look alike are near each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from .._core.fields import FieldError
 from ..graphs import Graphs
 from .base import Objective
-from .folds import spread_folds
 
 
 class Unlabelled(Objective):
@@ -27,14 +26,6 @@ class Unlabelled(Objective):
 
     def decode(self, target: np.ndarray) -> np.ndarray:
         return target
-
-    def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-        return np.sort(rng.permutation(len(target))[:most])
-
-    def folds(
-        self, target: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
-    ) -> np.ndarray:
-        return spread_folds(np.zeros(len(target), dtype=np.int64), count, rng, groups)
 
     def neighbor_scores(
         self,

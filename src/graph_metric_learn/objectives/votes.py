@@ -8,50 +8,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.compiled import share_of, shared
+from .._core.compiled import njit, share_of, shared
 
 _SMALL = 30_000  # distances up to which threads are not worth waking
 SAME = 1e-5  # relative difference up to which two float32 distances count as equal
 VOTE_LIMIT = 10.0  # how often as much as the farthest of those who vote anybody counts, at most
 
 
-def neighbor_shares(distances: np.ndarray, k: int) -> np.ndarray:
-    """How much of each row's k votes each column has [N, M]; rows add up to k.
+def vote_shares(distances: np.ndarray, k: int, *, weighted: bool = False, limit: float = VOTE_LIMIT) -> np.ndarray:
+    """How much each column counts among the k nearest of each row [N, M]; without weights rows add up to k.
 
     Parameters
     ----------
     distances : ndarray [N, M]
+        Infinite for those that do not count.
     k : int
         At most M.
+    weighted : bool
+        Whether neighbours count as one over the distance.
+    limit : float
+        How often as much as the farthest of those who vote anybody counts, at most. Without one (infinity) a copy, at
+        distance 0, takes all, whatever k. Small graphs have many copies, of other classes too: asking more than those
+        is better (on IMDB-BINARY by two points of accuracy).
 
     Examples
     --------
-    >>> neighbor_shares(np.array([[0.0, 1.0, 1.0, 2.0]]), 2)
+    >>> vote_shares(np.array([[0.0, 1.0, 1.0, 2.0]]), 2)
     array([[1. , 0.5, 0.5, 0. ]])
-    """
-    last = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    nearer, tied = distances < last * (1 - SAME), distances <= last * (1 + SAME)
-    tied &= ~nearer
-    return nearer + tied * ((k - nearer.sum(1, keepdims=True)) / tied.sum(1, keepdims=True))
-
-
-def by_distance(shares: np.ndarray, distances: np.ndarray, limit: float = VOTE_LIMIT) -> np.ndarray:
-    """Shares of votes [N, M] over the distance, but nobody counts more than `limit` times as much as the farthest.
-
-    Without a limit (infinity) a copy, at distance 0, takes all, whatever k. Small graphs have many copies, of other
-    classes too: asking more than those is better (on IMDB-BINARY by two points of accuracy).
-
-    Examples
-    --------
-    >>> by_distance(np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]))
+    >>> vote_shares(np.array([[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]), 2, weighted=True)
     array([[1. , 0.5],
            [5. , 0.5],
            [1. , 1. ]])
     """
-    farthest = np.where(shares > 0, distances, 0.0).max(1, keepdims=True).astype(np.float64)
-    limited = np.maximum(distances, farthest / limit)
-    touching = shares * (limited == 0)
-    return np.where(touching.any(1, keepdims=True), touching, shares / np.where(limited > 0, limited, 1.0))
+    shares = np.zeros(distances.shape)
+    _shares(np.ascontiguousarray(distances), k, weighted, limit, shares, threads=distances.size > _SMALL)
+    return shares
 
 
 def neighbor_sums(
@@ -67,7 +58,7 @@ def neighbor_sums(
     ks : tuple of int
         Ascending; one larger than M counts as M.
     weighted : bool
-        Whether neighbours count as one over the distance, see :func:`by_distance`.
+        Whether neighbours count as one over the distance, see :func:`vote_shares`.
 
     Returns
     -------
@@ -85,6 +76,7 @@ def neighbor_sums(
         np.ascontiguousarray(values, dtype=np.float64),
         counts,
         weighted,
+        VOTE_LIMIT,
         sums,
         threads=distances.size > _SMALL,
     )
@@ -115,46 +107,68 @@ def elected(votes: np.ndarray) -> np.ndarray:
 
 
 @shared
-def _add_up(part, parts, distances, values, ks, weighted, sums):
-    width = values.shape[1]
+def _add_up(part, parts, distances, values, ks, weighted, limit, sums):
+    """Sums over the nearest [N, len(ks), T], of values [M, T]; the vote is that of `_votes_of`."""
+    near, votes = np.empty(distances.shape[1], np.int64), np.empty(distances.shape[1])
+    best = np.empty(ks[-1])
     for a in share_of(distances.shape[0], part, parts):
-        row = distances[a]
-        best = np.full(ks[-1], np.inf)
-        for b in range(len(row)):  # the smallest, ascending
-            d = row[b]
-            if d < best[-1]:
-                place = len(best) - 1
-                while place > 0 and best[place - 1] > d:
-                    best[place] = best[place - 1]
-                    place -= 1
-                best[place] = d
-        most = np.ones(len(ks))  # that a vote counts: by the farthest of those who vote
+        count = _nearest(distances[a], best, near)
         for q in range(len(ks)):
-            place = ks[q] - 1
-            while place > 0 and best[place] == np.inf:
+            _votes_of(distances[a], near[:count], best[: ks[q]], weighted, limit, votes)
+            for i in range(count):
+                for c in range(values.shape[1] if votes[i] > 0 else 0):
+                    sums[a, q, c] += votes[i] * values[near[i], c]
+
+
+@shared
+def _shares(part, parts, distances, k, weighted, limit, shares):
+    """The votes themselves, into shares [N, M] of zeros."""
+    near, votes = np.empty(distances.shape[1], np.int64), np.empty(distances.shape[1])
+    best = np.empty(k)
+    for a in share_of(distances.shape[0], part, parts):
+        count = _nearest(distances[a], best, near)
+        _votes_of(distances[a], near[:count], best, weighted, limit, votes)
+        for i in range(count):
+            shares[a, near[i]] = votes[i]
+
+
+@njit(error_model="numpy")
+def _nearest(row, best, near):
+    """The smallest distances of a row [M], ascending, into best [k]; and into near [M] who may vote: how many."""
+    best[:] = np.inf
+    for b in range(len(row)):
+        d = row[b]
+        if d < best[-1]:
+            place = len(best) - 1
+            while place > 0 and best[place - 1] > d:
+                best[place] = best[place - 1]
                 place -= 1
-            if weighted and best[place] > 0:
-                most[q] = VOTE_LIMIT / best[place]
-        shared = np.zeros((len(ks), width))
-        nearer = np.zeros(len(ks))
-        tied = np.zeros(len(ks))
-        for b in range(len(row)):
-            d = row[b]
-            if d <= best[-1] * (1 + SAME) and d < np.inf:
-                own = 1.0 / d if weighted and d > 0 else np.inf
-                for q in range(len(ks)):
-                    worth = min(own, most[q])
-                    last = best[ks[q] - 1]
-                    if d < last * (1 - SAME):
-                        nearer[q] += 1.0
-                        for c in range(width):
-                            sums[a, q, c] += worth * values[b, c]
-                    elif d <= last * (1 + SAME):
-                        tied[q] += 1.0
-                        for c in range(width):
-                            shared[q, c] += worth * values[b, c]
-        for q in range(len(ks)):
-            if tied[q] > 0:
-                left = (ks[q] - nearer[q]) / tied[q]
-                for c in range(width):
-                    sums[a, q, c] += left * shared[q, c]
+            best[place] = d
+    count = 0
+    for b in range(len(row)):
+        if row[b] <= best[-1] * (1 + SAME) and row[b] < np.inf:
+            near[count] = b
+            count += 1
+    return count
+
+
+@njit(error_model="numpy")
+def _votes_of(row, near, best, weighted, limit, votes):
+    """How much each of `near` counts among the nearest, whose distances are best [k], into votes."""
+    last = best[-1]
+    nearer = tied = 0
+    for b in near:
+        nearer += row[b] < last * (1 - SAME)
+        tied += row[b] <= last * (1 + SAME)
+    left = (len(best) - nearer) / max(tied - nearer, 1)  # of a vote, for each of those tied for the last places
+    place = len(best) - 1
+    while place > 0 and best[place] == np.inf:
+        place -= 1
+    most = limit / best[place] if best[place] > 0 else 1.0
+    for i in range(len(near)):
+        d = row[near[i]]
+        votes[i] = 1.0 if d < last * (1 - SAME) else left if d <= last * (1 + SAME) else 0.0
+        if weighted and most == np.inf and best[0] == 0:
+            votes[i] *= d == 0
+        elif weighted:
+            votes[i] *= min(1.0 / d, most) if d > 0 else most

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..features.copies import copy_groups
 from ..graphs import Graphs
-from ..metrics.base import BaseGraphMetric, FoldView
+from ..metrics.base import BaseGraphMetric, FoldView, FoldViews
 from ..objectives import Objective
 from ..objectives.folds import groups_among, held_together
 from ..transport import Embedded, pairwise_distances
@@ -30,8 +30,8 @@ class ReferenceFolds:
     """Five folds of the reference graphs, of at most 2000 of them, for several heads on one metric.
 
     A metric that has learned scores knows the targets of the graphs it was fitted to; it says itself what it would be
-    without a fold: right after it was fitted to the reference graphs (`own`) by :meth:`BaseGraphMetric.fold_views`,
-    later by :meth:`BaseGraphMetric.views_without`. For others, the folds are of the embedded graphs as they are.
+    without a fold: while it is fitted to the reference graphs by :func:`fit_with_folds`, later by
+    :meth:`BaseGraphMetric.views_without`. For others, the folds are of the embedded graphs as they are.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class ReferenceFolds:
         The same, by the metric.
     groups : ndarray [N], optional
         Graphs that are held out together, as copies of each other are anyway.
-    own : bool
-        Whether the metric was fitted to these graphs, here.
+    own : function, optional
+        What `fit_with_folds` returned, where the metric was fitted to these graphs, here.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ReferenceFolds:
         embedded: Embedded,
         groups: np.ndarray | None = None,
         *,
-        own: bool,
+        own: FoldViews | None,
     ) -> None:
         self._metric, self._embedded, self._own = metric, embedded, own
         self._graphs: Graphs | None = graphs
@@ -66,8 +66,8 @@ class ReferenceFolds:
 
     def views(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
         """Distances by fold; the folds suit the first objective that asks, and its encoded targets [N]."""
-        own = self._metric.fold_views(MOST) if self._own else None
-        if own:  # kept by the metric
+        own = None if self._own is None else self._own(MOST)
+        if own:
             self.without_targets, self._graphs = True, None
             return own
         if not self._views:
@@ -101,7 +101,7 @@ class ReferenceFolds:
         if len(np.unique(copies)) == 1:
             return self._groups
         with warnings.catch_warnings():
-            if self._own:  # then the metric has said the same
+            if self._own is not None:  # then the metric has said the same
                 warnings.simplefilter("ignore", UserWarning)
             together = held_together(self._groups, copies)
         return None if len(np.unique(together)) == len(together) else together
@@ -116,6 +116,6 @@ def typical_distance(folds: list[FoldView]) -> float:
 def own_fold_views(predictor: MetricPredictor, most: int) -> list[FoldView]:
     """What a metric that a predictor has fitted itself would be without a fold of the reference graphs.
 
-    See :meth:`BaseGraphMetric.fold_views`; none of a frozen or loaded metric.
+    See :func:`fit_with_folds`; none of a frozen or loaded metric.
     """
-    return (predictor._own and predictor.metric_.fold_views(most)) or []
+    return (predictor._own_folds and predictor._own_folds(most)) or []

@@ -26,7 +26,7 @@ class _ChoosesHead(MetricPredictor):
 
     heads: ClassVar[dict[str, type[MetricPredictor]]]
     head_: MetricPredictor
-    _folds: ReferenceFolds  # of models that were fitted here, not of loaded ones
+    _held_out: ReferenceFolds  # of models that were fitted here, not of loaded ones
 
     def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
         self.metric = metric
@@ -41,7 +41,7 @@ class _ChoosesHead(MetricPredictor):
 
         The others have picked k, or γ and C, by these very scores, which flatters them.
         """
-        self._folds = folds
+        self._held_out = folds
         names = self.heads if self.head == "auto" else [self.head]
         settings = {name: self._bare(name)._choose(folds) for name in names}
         scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in settings.items()}
@@ -56,12 +56,12 @@ class _ChoosesHead(MetricPredictor):
         A loaded model has no folds to choose by: what its metric has learned is known to its reference graphs.
         """
         check_is_fitted(self, "head_")
-        if not hasattr(self, "_folds"):
+        if not hasattr(self, "_held_out"):
             raise ValueError("with_head chooses on the graphs held out in fit, which a loaded model does not have")
         other = clone(self).set_params(head=head)
         other._check_options()
         self._share_with(other)
-        other.chosen_ = other._choose(self._folds)
+        other.chosen_ = other._choose(self._held_out)
         other._complete()
         return other
 
@@ -72,7 +72,7 @@ class _ChoosesHead(MetricPredictor):
         return head
 
     def _share_with(self, other: MetricPredictor) -> None:
-        other.metric_, other._own = self.metric_, self._own
+        other.metric_, other._own, other._own_folds = self.metric_, self._own, self._own_folds
         other.embedded_, other.y_, other.names_ = self.embedded_, self.y_, self.names_
 
     def _complete(self) -> None:

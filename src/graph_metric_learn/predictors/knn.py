@@ -17,7 +17,7 @@ from ..metrics.base import BaseGraphMetric, FoldView, clear_rounding
 from ..objectives import Objective
 from ..objectives.folds import groups_among
 from ..objectives.leave_one_out import leave_one_out
-from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
+from ..objectives.votes import SAME, VOTE_LIMIT, elected, vote_shares
 from ..transport import Embedded, kneighbors
 from .fold_distances import ReferenceFolds
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, streamed
@@ -216,10 +216,8 @@ class _Neighbors(MetricPredictor):
 
     def _weighted(self, distances: np.ndarray, k: int) -> np.ndarray:
         """Votes of reference graphs at these distances [N, M], by the rule that was asked for."""
-        if len(distances) == 0:
-            return np.zeros(distances.shape)
-        shares = neighbor_shares(distances, k)
-        return by_distance(shares, distances, self.chosen_["vote_limit"]) if self.weights == "distance" else shares
+        is_weighted = self.weights == "distance"
+        return vote_shares(distances, k, weighted=is_weighted, limit=self.chosen_.get("vote_limit", np.inf))
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):

@@ -19,14 +19,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
-from .._core.linear import one_thread_for_products
 from .._core.parallel import n_workers
 from .._core.registry import Registry
+from .._core.threads import one_thread_for_products
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
 from ..graphs.stream import CHUNK, is_stream, read_chunks
 from ..io.models import opened_model, save_model
-from ..metrics.base import METRICS, BaseGraphMetric
+from ..metrics.base import METRICS, BaseGraphMetric, FoldViews, fit_with_folds
 from ..objectives import Classes, Numbers, Objective
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
@@ -65,8 +65,9 @@ class MetricPredictor(BaseEstimator):
     embedded_: Embedded
     y_: np.ndarray
     names_: np.ndarray | None = None
-    chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
     _own: bool = False  # whether the metric was fitted to the reference graphs, here
+    _own_folds: FoldViews | None = None  # and what it said of them by fold; large, so neither saved nor pickled
+    chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -98,7 +99,9 @@ class MetricPredictor(BaseEstimator):
         self._fit_metric(graphs, y, groups)
         with one_thread_for_products():
             graphs = self._refer_to(graphs, y)
-            self.chosen_ = self._choose(ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own))
+            self.chosen_ = self._choose(
+                ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own_folds)
+            )
             self._complete()
         return self
 
@@ -144,14 +147,14 @@ class MetricPredictor(BaseEstimator):
         self._own = not self._is_used_as_it_is()
         if not self._own:
             check_is_fitted(metric)
-            self.metric_ = metric
+            self.metric_, self._own_folds = metric, None
             return
         copy = clone(metric)
         if getattr(copy, "task", None) == "auto":
             copy.set_params(task=self._task_of_metric(copy, y))
         if groups is not None and not has_fit_parameter(copy, "groups"):
             raise ValueError(f"groups: {type(copy).__name__} does not use them")
-        self.metric_ = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
+        self.metric_, self._own_folds = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
 
     def _default_metric(self) -> BaseGraphMetric:
         """What is fitted when `metric` is None."""
@@ -181,6 +184,11 @@ class MetricPredictor(BaseEstimator):
             self.metric_.to(device)
             self.embedded_ = self.embedded_.to(device)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but what is large and serves only to choose right after `fit`."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_own_folds", "_held_out")}
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_is_fitted(self, "embedded_")
@@ -212,9 +220,9 @@ class MetricPredictor(BaseEstimator):
 PREDICTORS: Registry[type[MetricPredictor]] = Registry("predictor")
 
 
-def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> BaseGraphMetric:
-    """The metric, fitted. A function of its own so that `memory` can keep what it returns."""
-    return metric.fit(graphs, y) if groups is None else metric.fit(graphs, y, groups)  # type: ignore[call-arg]
+def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> tuple[BaseGraphMetric, FoldViews]:
+    """The metric, fitted, and its distances by fold. A function of its own: `memory` can keep what it returns."""
+    return metric, fit_with_folds(metric, graphs, y, groups)
 
 
 class ClassesFromGraphs(ClassifierMixin):

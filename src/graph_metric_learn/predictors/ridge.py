@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..metrics.automatic.ridge import fit_ridge, known_means
+from ..linalg.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
 from ..objectives import Numbers
 from ..objectives.classes import elected_output

@@ -1,9 +1,9 @@
 """Distances between point clouds: measures → curves → distances. Knows nothing of graphs or classes."""
 
-from .curve_vectors import curve_vectors
 from .curves import Curves, as_curves
 from .distances import pw_distance, rpw_distance, sw_distance
 from .embedded import Embedded
+from .grids import curve_vectors
 from .means import mean_curve
 from .pairwise import iter_distances, iter_pairs, kneighbors, pairwise_distances
 from .vectors import Vectors

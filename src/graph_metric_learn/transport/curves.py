@@ -275,10 +275,10 @@ def as_curves(
     --------
     >>> import graph_metric_learn as gml
     >>> rng = np.random.default_rng(0)
-    >>> walked = gml.as_curves([rng.normal(size=(n, 3)) for n in (4, 6, 5)])
-    >>> len(walked), tuple(walked.values.shape)
+    >>> curves = gml.as_curves([rng.normal(size=(n, 3)) for n in (4, 6, 5)])
+    >>> len(curves), tuple(curves.values.shape)
     (3, (15, 3, 3))
-    >>> gml.pairwise_distances(walked).shape
+    >>> gml.pairwise_distances(curves).shape
     (3, 3)
     """
     if check_ties(ties) == "optimal":

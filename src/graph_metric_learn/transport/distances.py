@@ -11,13 +11,11 @@ from torch import Tensor
 
 from .curves import build_curves
 from .directions import near_origin, project
-from .least_cost import least_costs
 from .measures import Array, Measures, as_measures, in_common
-from .options import CurveOptions
 from .ordering import TIES, check_ties
-from .plans import averaged_plan
-from .powers import power
-from .walks import walk_one
+from .plans import averaged_plan, least_costs
+from .sides import CurveOptions
+from .walks import power, walk_one
 
 _CHUNK = 2**25  # numbers of a pair's curves held at once: larger clouds are walked a few directions at a time
 _RPW = {ties: CurveOptions(metric="rpw", ties=ties) for ties in TIES}  # made once: a whole call takes some 70 µs
@@ -183,7 +181,7 @@ def _distance(
     if options.ties == "optimal":
         costs, plan = least_costs(source, target, directions, float(order))
     else:
-        costs = _walked_costs(source, target, directions, carry, options.ties, order)
+        costs = _monotone_costs(source, target, directions, carry, options.ties, order)
         plan = averaged_plan(source, target, directions, options.ties) if log else costs
     distance = power(costs.mean(), (2.0 if squared else 1.0) / order).to(source.points.dtype)
 
@@ -195,7 +193,7 @@ def _distance(
     return result, {name: extra.numpy() if source.numpy else extra for name, extra in extras.items()}
 
 
-def _walked_costs(
+def _monotone_costs(
     source: Measures, target: Measures, directions: Tensor | None, carry: str, ties: str, order: float
 ) -> Tensor:
     """Costs of the monotone plans, one per direction [M] in float64."""

@@ -1,6 +1,6 @@
 """Curves on the cells of a regular grid: averages, which are an orthogonal projection in L2, and samples.
 
-Cell averages are the differences of a curve's running integral at i / n. Four twins compute them, chosen in
+Cell averages are the differences of a curve's running integral at i / n. Four implementations compute them, chosen in
 `cell_averages`. Three more stand elsewhere: the training of SGML makes those of a whole batch on all its grids at once
 (`batch_distances`, and `padded_distances` for many models), and `embeddings.axes` those of points that share a place.
 
@@ -12,15 +12,21 @@ Cell averages are the differences of a curve's running integral at i / n. Four t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from .curves import Curves
+from .._core.validation import one_of
+from .curves import Curves, as_curves
+from .embedded import Embedded
+
+KINDS = ("average", "sample")
 
 
 def cell_averages(curves: Curves, n: int) -> Tensor:
-    """Means of each curve on n equal cells [G, n, M, c], by the twin that fits the curves.
+    """Means of each curve on n equal cells [G, n, M, c], by the implementation that fits the curves.
 
     A curve of n equal steps is its own average. Exact up to rounding; differentiable in the values and step lengths.
     """
@@ -84,7 +90,7 @@ def running_sums(values: Tensor) -> Tensor:
 
 
 def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
-    """Twin 4: differences of the running integral, in float64; the integral is linear inside a step."""
+    """Differences of the running integral, in float64; the integral is linear inside a step."""
     G, M = len(curves), curves.n_directions
     device = curves.values.device
     grid = torch.arange(1, n + 1, dtype=torch.float64, device=device) / n
@@ -101,3 +107,45 @@ def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
     at = integral[row + 1, direction] - left * curves.values[row, direction]
     start = integral[torch.as_tensor(curves.offsets[:-1], device=device)].unsqueeze(1)
     return (torch.cat([start, at], 1).diff(dim=1) * n).to(curves.values.dtype)
+
+
+def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **options: Any) -> Any:
+    """Vectors whose Euclidean distance stands for the distance between the measures [N, n_cells · M · c].
+
+    Parameters
+    ----------
+    measures : list of arrays [n_i, p], or Curves, or Vectors
+        Clouds, or what they are embedded as.
+    n_cells : int
+        How many cells T the time interval is divided into.
+    kind : {"average", "sample"}
+        "average": means on the cells, an orthogonal projection of the curves, so the Euclidean distance is **never more
+        than** the true one: discard candidates by it, compute the rest exactly, and the neighbours are exact.
+        "sample": values at the middle of the cells, on average closer to the true distance, but no bound.
+        Both are exact when T is a common multiple of all sizes (and the weights are uniform).
+    **options
+        Passed to :func:`as_curves` when clouds are given: metric, weights, projections, …
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> rng = np.random.default_rng(0)
+    >>> clouds = [rng.normal(size=(n, 2)) for n in (4, 6)]
+    >>> exact = gml.rpw_distance(*clouds)
+    >>> u, v = gml.curve_vectors(clouds, 12)                       # 12 is a multiple of both sizes
+    >>> bool(np.isclose(np.linalg.norm(u - v), exact))
+    True
+    >>> u, v = gml.curve_vectors(clouds, 3)
+    >>> bool(np.linalg.norm(u - v) <= exact)
+    True
+    """
+    one_of("kind", kind, KINDS)
+    if n_cells != int(n_cells) or n_cells < 1:
+        raise ValueError(f"n_cells must be a positive whole number, got {n_cells!r}")
+    if isinstance(measures, Embedded) and options:
+        raise ValueError(f"{', '.join(options)}: part of {measures.kind} already, give them to as_curves()")
+    if isinstance(measures, Embedded):
+        measures.check_numbers()
+    curves = measures.as_step_functions() if isinstance(measures, Embedded) else as_curves(measures, **options)
+    cells = (cell_averages if kind == "average" else cell_samples)(curves, int(n_cells))
+    return curves.wrap(cells.flatten(1) / np.sqrt(n_cells * curves.n_directions))

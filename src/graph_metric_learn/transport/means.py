@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .._core.ragged import by_size, groups, offsets
+from ..linalg.squared_distances import squared_distances as squares_between
 from .curves import Curves, have_equal_steps
 from .embedded import Embedded, Kind
 from .engines.allpairs import squared_distances
@@ -43,9 +44,9 @@ def mean_curve(curves: Kind, weights: Any = None) -> Kind:
     Examples
     --------
     >>> import graph_metric_learn as gml
-    >>> walked = gml.as_curves([np.zeros((2, 1)), np.full((3, 1), 4.0)])
-    >>> mean = gml.mean_curve(walked)
-    >>> gml.pairwise_distances(mean, walked)
+    >>> curves = gml.as_curves([np.zeros((2, 1)), np.full((3, 1), 4.0)])
+    >>> mean = gml.mean_curve(curves)
+    >>> gml.pairwise_distances(mean, curves)
     array([[2., 2.]])
     """
     G = len(curves)
@@ -55,12 +56,12 @@ def mean_curve(curves: Kind, weights: Any = None) -> Kind:
     if shares.shape != (G,) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
         raise ValueError(f"weights must be {G} numbers, not negative, adding up to 1")
     curves.check_numbers()
-    walked = curves.as_step_functions()
-    total, steps = _mean(walked, shares)
-    values = total.to(walked.values.dtype)
+    functions = curves.as_step_functions()
+    total, steps = _mean(functions, shares)
+    values = total.to(functions.values.dtype)
     if isinstance(curves, Vectors):
         return cast(Kind, Vectors(values[:, 0], curves.numpy))
-    same_steps = have_equal_steps(walked, None) and (walked.sizes == walked.sizes[0]).all()
+    same_steps = have_equal_steps(functions, None) and (functions.sizes == functions.sizes[0]).all()
     return cast(Kind, Curves(values, np.array([len(values)]), None if same_steps else steps, curves.numpy))
 
 
@@ -96,15 +97,15 @@ class Means:
 
     def __init__(self, items: Embedded, codes: np.ndarray, count: int) -> None:
         items.check_numbers()
-        walked = _detached(items)
+        curves = _detached(items)
         found, of_one_size = [], []
         for group in range(count):
             members = np.flatnonzero(codes == group)
             if not len(members):
                 raise ValueError(f"group {group} of {count} is empty: it has no mean")
-            found.append(_mean(walked[members], np.full(len(members), 1.0 / len(members))))
-            of_one_size.append(bool((walked.sizes[members] == walked.sizes[members[0]]).all()))
-        self.of_equal_steps = have_equal_steps(walked, None)
+            found.append(_mean(curves[members], np.full(len(members), 1.0 / len(members))))
+            of_one_size.append(bool((curves.sizes[members] == curves.sizes[members[0]]).all()))
+        self.of_equal_steps = have_equal_steps(curves, None)
         self._of_one_size = np.array(of_one_size)
         sizes = np.array([len(values) for values, _ in found])
         self.curves = Curves(torch.cat([values for values, _ in found]), sizes, torch.cat([s for _, s in found]))
@@ -126,19 +127,24 @@ class Means:
     def squared_distances(self, items: Embedded) -> np.ndarray:
         """Squared distances of items to all means [N, K] in float64."""
         items.check_numbers()
-        walked = _detached(items).to(self.curves.device)
-        if not self.of_equal_steps or not have_equal_steps(walked, None):
-            return squared_distances(_in_float64(walked), self.curves).cpu().numpy()
-        order = by_size(walked.sizes)
-        ascending = walked[order]
+        if isinstance(items, Vectors):
+            means = self.curves.values[:, 0]
+            parts = pieces(slice(0, len(items)), max(1, _NUMBERS // means.shape[1]))
+            blocks = [squares_between(items.values[some].detach().to(means), means) for some in parts]
+            return torch.cat(blocks).cpu().numpy()
+        curves = _detached(items).to(self.curves.device)
+        if not self.of_equal_steps or not have_equal_steps(curves, None):
+            return squared_distances(_in_float64(curves), self.curves).cpu().numpy()
+        order = by_size(curves.sizes)
+        ascending = curves[order]
         products, norms = [], []
         for n, lo, hi in groups(ascending.sizes):
             averages = self._averages(n)
             for some in pieces(slice(lo, hi), max(1, _NUMBERS // averages.shape[1])):
                 x = (ascending[some].values - self.centre).view(-1, averages.shape[1])  # in float64, as the centre
-                norms.append(torch.linalg.vecdot(x, x) / (n * walked.n_directions))
-                products.append(x @ averages.T / (n * walked.n_directions))
-        back = torch.from_numpy(np.argsort(order)).to(walked.device)
+                norms.append(torch.linalg.vecdot(x, x) / (n * curves.n_directions))
+                products.append(x @ averages.T / (n * curves.n_directions))
+        back = torch.from_numpy(np.argsort(order)).to(curves.device)
         both = torch.cat(norms)[back].unsqueeze(1) + self.squared_norms
         found = both - 2 * torch.cat(products)[back]
         rows, cols = (place.cpu().numpy() for place in (found <= _NEAR * both).nonzero(as_tuple=True))
@@ -146,8 +152,8 @@ class Means:
         for steps, some in ((None, self._of_one_size[cols]), (self.curves.steps, ~self._of_one_size[cols])):
             if some.any():
                 near, place = np.unique(rows[some], return_inverse=True)
-                means = replace(self.curves, steps=steps)  # None, so that a curve that is its own mean is at 0 exactly
-                exact = walk_pairs(_in_float64(walked[near]), means, place, cols[some])
+                centres = replace(self.curves, steps=steps)  # None: a curve that is its own mean is at 0 exactly
+                exact = walk_pairs(_in_float64(curves[near]), centres, place, cols[some])
                 squares[rows[some], cols[some]] = exact.cpu().numpy()
         return squares
 
@@ -162,8 +168,8 @@ class Means:
 
 def _detached(items: Embedded) -> Curves:
     """The items as step functions, without gradients."""
-    walked = items.as_step_functions()
-    return replace(walked, values=walked.values.detach(), steps=None if walked.steps is None else walked.steps.detach())
+    curves = items.as_step_functions()
+    return replace(curves, values=curves.values.detach(), steps=None if curves.steps is None else curves.steps.detach())
 
 
 def _in_float64(curves: Curves) -> Curves:

@@ -1,6 +1,6 @@
 """The order in which a walk along a direction passes the points of a cloud, and the rule for equal projections.
 
-The same order, by projection and then (ties="canonical") by the coordinates, is computed by three twins, chosen in
+The same order, by projection and then (ties="canonical") by the coordinates, has three implementations, chosen in
 `sort_orders`. A stable sort of points that are in lexicographic order is canonical; that is what all three do.
 
 1. `kernels.sorting`, compiled: many small clouds on the CPU. Other compiled loops call its `sort_cloud`: pairs of small
@@ -62,7 +62,7 @@ def sort_orders(measures: Measures, projections: Tensor, ties: str) -> Tensor:
 
 
 def _sort_large(points: Tensor, projections: Tensor, canonical: bool) -> np.ndarray:
-    """Twin 2, one large cloud: NumPy's quick sort, and a stable sort only along directions with equal projections."""
+    """One large cloud: NumPy's quick sort, and a stable sort only along directions with equal projections."""
     x, keys = points.numpy(), projections.numpy()
     order = np.empty(keys.shape, dtype=np.int64)
 
@@ -87,7 +87,7 @@ def _sort_large(points: Tensor, projections: Tensor, canonical: bool) -> np.ndar
 
 
 def _sort_torch(points: Tensor, projections: Tensor, sizes: np.ndarray, canonical: bool) -> Tensor:
-    """Twin 3, all clouds at once: stable sorts from the least to the most significant key."""
+    """All clouds at once: stable sorts from the least to the most significant key."""
     device = points.device
     count = torch.as_tensor(sizes, device=device)
     owner = torch.repeat_interleave(torch.arange(len(sizes), device=device), count, output_size=len(points))

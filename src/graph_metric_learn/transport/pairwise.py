@@ -12,12 +12,11 @@ import torch
 from .._core.parallel import in_parallel, is_parallel
 from .curves import Curves
 from .embedded import Embedded
-from .engines.allpairs import fill, nearest, pair_blocks, row_blocks, squared_distances
-from .least_cost import least_cost_distances
+from .engines.allpairs import chosen, nearest, squared_distances
 from .measures import Array
-from .options import PairOptions, check_out
-from .powers import distances_from_squares
-from .sides import both_sides
+from .plans import least_cost_distances
+from .sides import PairOptions, both_sides, check_out
+from .walks import distances_from_squares
 
 _SHIPPED = 2000  # rows of which joblib's workers look for the nearest at once
 BLOCK_BYTES = 2**28  # of a block on a CPU: 256 MiB
@@ -96,10 +95,7 @@ def pairwise_distances(
            [1.414, 0.   , 1.414],
            [2.828, 1.414, 0.   ]])
     """
-    options = PairOptions(
-        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
-        other_weights=other_weights, device=device, precision=precision, progress=progress,
-    )  # fmt: skip
+    options = PairOptions.among(locals())
     if ties == "optimal" and not isinstance(measures, Embedded) and not isinstance(others, Embedded):
         return least_cost_distances(measures, others, options, squared=squared, out=out)
     u, v = both_sides(measures, others, options)
@@ -110,7 +106,9 @@ def pairwise_distances(
         out = np.empty(shape, np.float64 if u.values.dtype == torch.float64 else np.float32)
     if out is not None:
         finish = partial(distances_from_squares, squared=squared)
-        fill(u, v, out, finish, _block_bytes(None, u), precision=precision, progress=progress)
+        size = _block_bytes(None, u)
+        with chosen(u, v, precision=precision, block_bytes=size, progress=progress) as (engine, u, v, run):
+            engine.fill(u, v, out, finish, run)
         return out
     return u.wrap(distances_from_squares(squared_distances(u, v, precision=precision, progress=progress), squared))
 
@@ -160,14 +158,13 @@ def iter_distances(
     [0 2] (2, 3)
     [1] (1, 3)
     """
-    options = PairOptions(
-        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
-        other_weights=other_weights, device=device, precision=precision, progress=progress,
-    )  # fmt: skip
+    options = PairOptions.among(locals())
     u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
-    for rows, block in row_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, u.wrap(distances_from_squares(block, squared))
+    running = chosen(u, v, entries=True, precision=precision, block_bytes=size, progress=progress)
+    with running as (engine, u, v, run):
+        for rows, block in engine.row_blocks(u, v, run):
+            yield rows, u.wrap(distances_from_squares(block, squared))
 
 
 def iter_pairs(
@@ -213,14 +210,12 @@ def iter_pairs(
     [0 2] [0 2 1] (2, 3)
     [1] [1] (1, 1)
     """
-    options = PairOptions(
-        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
-        other_weights=other_weights, device=device, precision=precision, progress=progress,
-    )  # fmt: skip
+    options = PairOptions.among(locals())
     u, v = both_sides(measures, others, options)
     size = _block_bytes(block_bytes, u)
-    for rows, cols, block in pair_blocks(u, v, size, precision=precision, progress=progress):
-        yield rows, cols, u.wrap(distances_from_squares(block, squared))
+    with chosen(u, v, precision=precision, block_bytes=size, progress=progress) as (engine, u, v, run):
+        for rows, cols, block in engine.pair_blocks(u, v, run):
+            yield rows, cols, u.wrap(distances_from_squares(block, squared))
 
 
 def kneighbors(
@@ -268,10 +263,7 @@ def kneighbors(
            [0],
            [1]])
     """
-    options = PairOptions(
-        metric=metric, n_projections=n_projections, projections=projections, seed=seed, ties=ties, weights=weights,
-        other_weights=other_weights, device=device, precision=precision, progress=progress,
-    )  # fmt: skip
+    options = PairOptions.among(locals())
     u, v = both_sides(measures, others, options)
     available = len(u) - 1 if v is None else len(v)
     whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)

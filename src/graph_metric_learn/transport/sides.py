@@ -1,18 +1,67 @@
-"""The two sides of a comparison of many measures: checked, as curves along the same directions, on one device."""
+"""The two sides of a comparison of many measures, and the options: checked once, as curves on one device."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
-from .curves import Curves, build_curves
+from .._core.validation import one_of
+from ..linalg.precision import check_precision
+from .curves import DISTANCES, Curves, build_curves, resolve
 from .devices import chosen_device
 from .directions import near_origin, project
 from .embedded import Embedded, check_one_kind
 from .measures import Measures, as_measures, in_common
-from .options import PairOptions
+from .ordering import check_ties
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveOptions:
+    """How clouds become curves; the meaning of each option is in :func:`as_curves`."""
+
+    metric: str = "rpw"
+    n_projections: int = 50
+    projections: Any = None
+    seed: Any = None
+    ties: str = "canonical"
+
+    def __post_init__(self) -> None:
+        one_of("metric", self.metric, DISTANCES)
+        check_ties(self.ties)
+
+    def directions(self, dim: int, like: Tensor) -> tuple[Tensor | None, str]:
+        """Directions [p, M] (None: the canonical axes) and what curves carry: "points" or "projections"."""
+        return resolve(self.metric, dim, self.n_projections, self.projections, self.seed, like)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(CurveOptions):
+    """How the distances of many pairs are computed; the meaning is in :func:`pairwise_distances`."""
+
+    weights: Any = None
+    other_weights: Any = None
+    device: Any = "auto"
+    precision: str = "float32"
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_precision(self.precision)
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> PairOptions:
+        """The options among all arguments of a function, by name."""
+        return cls(**{option.name: arguments[option.name] for option in fields(cls)})
+
+
+def check_out(out: Any, shape: tuple[int, int]) -> None:
+    """A `ValueError` unless `out` can hold a matrix of distances of this shape."""
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype.kind != "f" or not out.flags.writeable:
+        raise ValueError(f"out must be a writeable NumPy array of floating-point numbers of shape {shape}")
 
 
 def both_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves, Curves | None]:
@@ -64,8 +113,8 @@ def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curv
     directions = None if directions is None else directions.to(where)
     sides = [side.to(where) for side in (u, v) if side is not None]
     sides = sides if directions is None else near_origin(*sides)
-    walked = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
-    return walked[0], walked[1] if len(walked) == 2 else None
+    curves = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
+    return curves[0], curves[1] if len(curves) == 2 else None
 
 
 def measured_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Measures, Measures | None]:

@@ -1,6 +1,6 @@
 """Walking two curves at equal times: ∫ |u − v|^order, exactly, for listed pairs. The direct form of the distance.
 
-Three twins:
+Three implementations:
 
 1. `kernels.walks`, compiled: CPU, no gradients.
 2. `_walk_torch`: gradients, any device, steps of any length.
@@ -15,11 +15,10 @@ from torch import Tensor
 
 from .._core.ragged import concatenated_ranges
 from .curves import Curves, have_equal_steps
-from .powers import power
 
 _SERIAL_NUMBERS = 20_000  # numbers of a curve up to which one thread is faster than two
 _UNCOPIED_ROWS = 4  # rows up to which copying the curves into the order of the walk takes longer than it saves
-_CHUNK = 2**25  # numbers that the torch twins hold at once
+_CHUNK = 2**25  # numbers that the torch implementations hold at once
 
 
 def walk_one(u: Curves, v: Curves, order: float = 2.0) -> Tensor:
@@ -55,7 +54,7 @@ def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> T
 
 
 def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
-    """Twin 3: as :func:`walk_pairs`, for curves of equal steps and pairs listed on the device."""
+    """As :func:`walk_pairs`, for curves of equal steps and pairs listed on the device."""
     most, most2 = int(u.sizes.max()), int(v.sizes.max())
     width = u.values.shape[1] * u.values.shape[2]
     out = torch.empty(len(first), dtype=torch.float64, device=first.device)
@@ -102,7 +101,7 @@ def _by_direction(curves: Curves, uniform: bool, copy: bool = False) -> tuple[np
 
 
 def _walk_torch(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray, order: float = 2.0) -> Tensor:
-    """Twin 2: ∫ |u − v|^order of the listed pairs, per direction [P, M], differentiable in values and step lengths."""
+    """∫ |u − v|^order of the listed pairs, per direction [P, M], differentiable in values and step lengths."""
     device = u.values.device
     n, m = u.sizes[first], v.sizes[second]
     rows = torch.from_numpy(concatenated_ranges(u.offsets[first], n)).to(device)
@@ -132,3 +131,26 @@ def _steps_at(ends: Tensor, times: Tensor) -> Tensor:
     """Which step is under way just before each time [L, columns]."""
     found = torch.searchsorted(ends.detach().T.contiguous(), times.detach().T.contiguous())
     return found.T.clamp(max=len(ends) - 1)
+
+
+def power(costs: Tensor, exponent: float) -> Tensor:
+    """costs ** exponent, for costs that are not negative; the gradient at 0 is 0.
+
+    >>> cost = torch.zeros(1, requires_grad=True)
+    >>> power(cost, 0.5).backward()
+    >>> cost.grad
+    tensor([0.])
+    """
+    if exponent == 1.0:
+        return costs
+    if not costs.requires_grad:
+        return costs**exponent
+    positive = costs > 0
+    return torch.where(positive, torch.where(positive, costs, 1.0) ** exponent, 0.0)
+
+
+def distances_from_squares(squares: Tensor, squared: bool) -> Tensor:
+    """Distances, or, if `squared`, the squares as they are. Without gradients in place: no second matrix is needed."""
+    if squared:
+        return squares
+    return power(squares, 0.5) if squares.requires_grad else squares.sqrt_()

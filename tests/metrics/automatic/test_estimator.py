@@ -1,3 +1,5 @@
+import io
+import pickle
 import warnings
 
 import networkx as nx
@@ -14,6 +16,7 @@ from edge_graphs import NAMES, edge_graph, renumbered_networkx
 from element_graphs import element_graphs
 from graph_metric_learn.graphs import Graphs
 from graph_metric_learn.metrics.automatic import balance, estimator, learning, sample, screening, selection, terms
+from graph_metric_learn.metrics.base import fit_with_folds
 from graph_zoo import as_networkx, as_pyg, zoo
 
 
@@ -141,7 +144,8 @@ def test_what_is_asked_for_is_used(data):
 def test_rows_of_transform_have_the_distances_of_the_metric(molecules_with_numbers, kind, tmp_path):
     """Learned scores, few coordinates or all of them, sparse or not: for graphs seen and for new ones."""
     graphs, y = molecules_with_numbers
-    metric = gml.GraphMetric(**TREES, n_components=kind).fit(graphs[:50], y[:50])
+    metric = gml.GraphMetric(**TREES, n_components=kind)
+    folds = fit_with_folds(metric, graphs[:50], y[:50])
     assert metric.learned_.width == 1
     vectors = metric.transform(graphs)
     assert isinstance(vectors, sparse.csr_array if kind is None else np.ndarray)
@@ -156,8 +160,7 @@ def test_rows_of_transform_have_the_distances_of_the_metric(molecules_with_numbe
     again = gml.load(metric.save(tmp_path / "metric"))
     same = again.transform(graphs)
     np.testing.assert_array_equal(same.toarray() if sparse.issparse(same) else same, dense.astype(np.float32))
-    views = metric.fold_views(1000)
-    assert sorted(np.concatenate([view.test for view in views])) == list(range(50))
+    assert sorted(np.concatenate([view.test for view in folds(1000)])) == list(range(50))
 
 
 def test_few_coordinates_keep_most_of_the_distance(molecules_with_numbers):
@@ -258,8 +261,8 @@ def test_renumbering_does_not_change_what_is_learned(learned):
 
 def test_folds_are_seen_from_outside(learned):
     """Each graph is held out once; distances of a fold are not those of the metric, which knows its targets."""
-    metric, graphs, _, _ = learned
-    views = metric.fold_views(1000)
+    metric, graphs, target, _ = learned
+    views = fit_with_folds(clone(metric), graphs[:50], target[:50])(1000)
     assert len(views) == 5
     assert sorted(np.concatenate([view.test for view in views])) == list(range(50))
     distances, scores = metric.pairwise_distances(graphs[:50]), metric.scores(graphs[:50])
@@ -268,15 +271,14 @@ def test_folds_are_seen_from_outside(learned):
         assert view.across.shape == (len(view.test), len(view.train))
         assert np.abs(view.across - distances[np.ix_(view.test, view.train)]).max() > 1e-3
         assert np.abs(view.scores - scores[view.test]).max() > 1e-3
-    plain = gml.GraphMetric(**TREES, learn=False).fit(graphs[:20], np.arange(20) % 2)
-    assert plain.fold_views(10) is None
+    assert fit_with_folds(gml.GraphMetric(**TREES, learn=False), graphs[:20], np.arange(20) % 2)(10) is None
 
 
 def test_groups_are_held_out_together(molecules_with_numbers):
     graphs, y = molecules_with_numbers
     groups = np.arange(50) // 5
-    metric = gml.GraphMetric(**TREES).fit(graphs[:50], y[:50], groups=[f"scaffold {group}" for group in groups])
-    for view in metric.fold_views(1000):
+    names = [f"scaffold {group}" for group in groups]
+    for view in fit_with_folds(gml.GraphMetric(**TREES), graphs[:50], y[:50], names)(1000):
         assert not set(groups[view.test]) & set(groups[view.train])
     with pytest.raises(ValueError, match="70 graphs, but groups of shape"):
         gml.GraphMetric(**TREES).fit(graphs, y, groups=groups)
@@ -285,8 +287,7 @@ def test_groups_are_held_out_together(molecules_with_numbers):
 def test_copies_are_held_out_together(molecules_with_numbers):
     graphs, y = molecules_with_numbers
     twice = [*graphs[:25], *(renumbered_networkx(graph, i) for i, graph in enumerate(graphs[:25]))]
-    metric = gml.GraphMetric(**TREES).fit(twice, np.tile(y[:25], 2))
-    for view in metric.fold_views(1000):
+    for view in fit_with_folds(gml.GraphMetric(**TREES), twice, np.tile(y[:25], 2))(1000):
         assert set((view.test + 25) % 50) == set(view.test)
 
 
@@ -679,10 +680,11 @@ def test_graphs_of_one_group_choose_nothing_for_each_other():
 
 def test_copies_in_many_groups_do_not_make_them_one():
     graphs = [nx.cycle_graph(4 + i % 8) if i % 2 else nx.star_graph(4 + i % 8) for i in range(120)]
+    metric = gml.GraphMetric(random_state=0)
     with pytest.warns(UserWarning, match="some graphs have copies in other groups"):
-        metric = gml.GraphMetric(random_state=0).fit(graphs, np.arange(120) % 2, groups=np.arange(120) // 12)
+        folds = fit_with_folds(metric, graphs, np.arange(120) % 2, np.arange(120) // 12)
     assert metric.learned_.gate.weight > 0 or metric.learned_.gate.unlearned == 1
-    assert len(metric._folds) == 5
+    assert len(folds(1000)) == 5
 
 
 @pytest.mark.parametrize("width", [1, 2])
@@ -706,3 +708,38 @@ def test_coordinates_that_scores_do_not_take_are_kept(rng, kept):
     assert metric.learned_.gate.weight == 0
     plain = gml.GraphMetric(random_state=0, n_components=kept, learn=False).fit(graphs, np.arange(60) % 10)
     assert metric.transform(graphs).shape == plain.transform(graphs).shape == (60, kept)
+
+
+def matrices_in(thing, rows, seen=None):
+    """How many arrays with at least so many rows and columns a pickled object holds."""
+
+    class Counting(pickle.Pickler):
+        found = 0
+
+        def reducer_override(self, part):
+            if isinstance(part, (np.ndarray, torch.Tensor)):
+                self.found += sum(side >= rows for side in part.shape) > 1
+            return NotImplemented
+
+    pickler = Counting(io.BytesIO())
+    pickler.dump(thing)
+    return pickler.found
+
+
+def test_no_matrices_of_all_graphs_are_kept(data):
+    """Neither in a fitted metric nor in a pickled head: what a head chooses by is asked for while it is fitted."""
+    pairs, y = zoo(np.random.default_rng(0), 400)
+    metric = gml.GraphMetric(features=["size@0", "attributes@0"], embedding="mean", random_state=0)
+    folds = fit_with_folds(metric, pairs, y)
+    assert matrices_in(folds, 300) > 0
+    assert matrices_in(metric, 100) == 0
+    assert all(np.size(value) < 400**2 for value in vars(metric).values())
+    assert len(pickle.dumps(metric)) < 400**2
+    head = gml.GraphClassifier(metric).fit(pairs, y)
+    assert head.with_head("knn").chosen_["head"] == "knn"  # right after fit, it has them
+    assert matrices_in(head, 100) == 0
+    assert len(pickle.dumps(head)) < 400**2
+    again = pickle.loads(pickle.dumps(head))
+    np.testing.assert_array_equal(again.predict_proba(data[2]), head.predict_proba(data[2]))
+    with pytest.raises(ValueError, match="held out in fit"):
+        again.with_head("knn")

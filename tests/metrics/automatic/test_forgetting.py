@@ -6,9 +6,9 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
+from graph_metric_learn.linalg.ridge import fit_ridge
 from graph_metric_learn.metrics.automatic.forgetting import views_without
-from graph_metric_learn.metrics.automatic.machine import mean_kernel
-from graph_metric_learn.metrics.automatic.ridge import fit_ridge
+from graph_metric_learn.metrics.automatic.kernel_ridge import mean_kernel
 
 
 def clouds(rng, count=60, signal=0.0, targets=None):

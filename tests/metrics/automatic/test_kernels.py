@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from graph_metric_learn.linalg.ridge import left_out_errors
 from graph_metric_learn.metrics.automatic import kernels
 from graph_metric_learn.metrics.automatic.kernels import (
     FORMS,
@@ -9,7 +10,6 @@ from graph_metric_learn.metrics.automatic.kernels import (
     kernel_from_squares,
     shortlist,
 )
-from graph_metric_learn.metrics.automatic.ridge import left_out_errors
 from made_up_vectors import squares_of
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from graph_metric_learn._core.fields import Arrays
-from graph_metric_learn.metrics.automatic import kernels, learning, ridge
+from graph_metric_learn.linalg import ridge
+from graph_metric_learn.metrics.automatic import kernels, learning
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
     Learned,
@@ -191,7 +192,7 @@ def test_groups_reach_all_that_is_chosen(three, rng, monkeypatch):
     sample.groups = groups
     screened = {name: Screened(points_term(values, name), sample.squares(points_term(values, name)))
                 for name, values in columns.items()}  # fmt: skip
-    for home, name in ((learning, "shortlist"), (learning, "choose_kernels"), (learning.Machine, "fit")):
+    for home, name in ((learning, "shortlist"), (learning, "choose_kernels"), (learning.KernelRidge, "fit")):
         original = getattr(home, name)
 
         def spied(*given, original=original, name=name, **options):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.metrics.automatic.estimate import Estimate
-from graph_metric_learn.metrics.automatic.gate import Gate
+from graph_metric_learn.metrics.automatic.kernel_ridge import KernelRidge, Part
 from graph_metric_learn.metrics.automatic.learning import Learned
-from graph_metric_learn.metrics.automatic.machine import Machine, Part
 from graph_metric_learn.metrics.automatic.report import estimate_in_words, learning_in_words, report, width_in_words
+from graph_metric_learn.metrics.automatic.score_weight import ScoreWeight
 from graph_metric_learn.metrics.automatic.selection import Choice
 from graph_metric_learn.metrics.automatic.width import Width
 from graph_metric_learn.objectives import Classes, Numbers
@@ -25,7 +25,10 @@ def learned_with(weight, gain):
     terms = [points_term(np.eye(3), f"attributes@{i}") for i in range(2)]
     parts = [Part(term, "linear", np.eye(3), 1.0, np.zeros(3)) for term in (*terms, terms[0])]
     return Learned(
-        Gate(weight, 7, 0.5, 0.6, 0.7, gain, 0.1), Machine(parts, np.ones((3, 1)), np.zeros(1), 0.1), np.eye(1), 1.0
+        ScoreWeight(weight, 7, 0.5, 0.6, 0.7, gain, 0.1),
+        KernelRidge(parts, np.ones((3, 1)), np.zeros(1), 0.1),
+        np.eye(1),
+        1.0,
     )
 
 

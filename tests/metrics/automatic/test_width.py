@@ -4,7 +4,7 @@ from scipy import sparse
 
 import graph_metric_learn as gml
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic.gate import Fold
+from graph_metric_learn.metrics.automatic.score_weight import Fold
 from graph_metric_learn.metrics.automatic.width import MOST, Coordinates, choose_width, most_coordinates, score_columns
 from graph_metric_learn.objectives import Classes
 

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 import graph_metric_learn as gml
+from conftest import NEEDS_CUDA
 from graph_metric_learn.transport import pairwise, walks
-from graph_metric_learn.transport.engines import ENGINES, choose_engine, host_copy, tiles
+from graph_metric_learn.transport.engines import ENGINES, choose_engine, tiles
 from graph_metric_learn.transport.engines import gpu as tiled
 from helpers import KINDS, make_cloud, make_weights
 
@@ -38,7 +39,7 @@ def test_the_engine_is_chosen(rng, where):
 @pytest.mark.parametrize("block", [1, 1000, 10**9])
 def test_every_way_to_the_matrix(rng, where, kind, block, monkeypatch, tmp_path):
     monkeypatch.setattr(tiled, "_ROWS_BYTES", block)
-    monkeypatch.setattr(host_copy, "_BUFFER_BYTES", block)
+    monkeypatch.setattr(tiled, "_BUFFER_BYTES", block)
     monkeypatch.setattr(pairwise, "_CUDA_BLOCK_BYTES", block)
     clouds, others = clouds_of(rng, kind), clouds_of(rng, kind, 23)
     for other in (None, others):
@@ -116,3 +117,30 @@ def test_tiles_are_queued_before_earlier_ones_are_used():
     assert ahead == [3, 3, 3, 2, 1, 0]  # three tiles of 4 bytes make 10 bytes
     queued.clear()
     assert [number for number, _ in tiled._prefetch(tiles_of([100, 1, 1]), 0)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("buffer", [1, 100, 2**26])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_arrive_where_they_belong(rng, device, buffer, dtype, monkeypatch):
+    monkeypatch.setattr(tiled, "_BUFFER_BYTES", buffer)
+    wanted = rng.normal(size=(9, 7)).astype(np.float32)
+    there = torch.from_numpy(wanted).to(device)
+    out = np.full((9, 7), np.nan, dtype)
+    copy = tiled.HostCopy(out, there)
+    for rows in (slice(0, 4), slice(4, 9)):
+        for cols in (slice(0, 3), slice(3, 7)):
+            copy.write(rows, cols, there[rows, cols].contiguous())
+    copy.flush()
+    np.testing.assert_array_equal(out, wanted)
+
+
+@NEEDS_CUDA
+def test_pinned_rows_are_copied_to_directly(rng):
+    wanted = torch.from_numpy(rng.normal(size=(6, 5)).astype(np.float32))
+    out = torch.zeros(6, 5, pin_memory=True).numpy()
+    copy = tiled.HostCopy(out, wanted.cuda())
+    assert copy.pinned
+    copy.write(slice(0, 6), slice(0, 5), wanted.cuda())
+    assert not copy.under_way
+    copy.flush()
+    np.testing.assert_array_equal(out, wanted.numpy())

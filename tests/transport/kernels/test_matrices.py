@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from graph_metric_learn.linalg import loops
 from graph_metric_learn.transport.kernels import matrices
+from graph_metric_learn.transport.kernels.matrices import smallest
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-6)])
@@ -24,10 +26,13 @@ def test_products_become_squared_distances(rng, triangle):
     for values in (u, v):
         rows, sizes = values.reshape(-1, 2, 3), np.full(len(values), 4)
         norms = (values**2).sum((1, 2, 3)) / 4
-        sides += [rows, np.arange(len(values)) * 4, sizes, norms]
+        sides.append((rows, np.arange(len(values)) * 4, sizes, norms))
     block = u.reshape(5, -1) @ v.reshape(6, -1).T
     kept = block.copy()
-    matrices.squares_from_products(block, 1e-6, 4, triangle, *sides)
+    (values, starts, counts, norms), (values2, starts2, counts2, norms2) = sides
+    known = triangle, norms, norms2, np.empty(5, dtype=np.int64)
+    loops.squares_from_products(block, 1e-6, 2.0 / 4, 2, *known)
+    matrices.walk_near(block, 1e-6, *known, values, starts, counts, values2, starts2, counts2)
     wanted = ((u[:, None] - v[None]) ** 2).sum(4).mean((2, 3))
     needed = np.arange(6)[None] >= np.arange(5)[:, None] + triangle
     np.testing.assert_allclose(block[needed], wanted[needed], rtol=1e-9)  # also those of 1e-18
@@ -42,9 +47,17 @@ def test_rows_and_columns_are_permuted_in_place(rng, threads):
     np.testing.assert_array_equal(matrix, wanted)
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
-def test_the_right_half_is_mirrored(rng, n):
-    matrix = rng.normal(size=(n, n))
-    wanted = np.triu(matrix, 1) + np.triu(matrix, 1).T
-    matrices.mirror(matrix)
-    np.testing.assert_array_equal(matrix, wanted)
+@pytest.mark.parametrize("k", [1, 3, 11])
+@pytest.mark.parametrize("left_out", [False, True])
+@pytest.mark.parametrize("threads", [False, True])
+def test_smallest_entries_like_a_stable_sort(rng, k, left_out, threads):
+    distances = rng.integers(0, 5, size=(9, 12)).astype(float)  # many equal ones
+    skip = rng.integers(0, 12, 9) if left_out else np.full(9, -1)
+    best, where = np.empty((9, k)), np.empty((9, k), np.int64)
+    smallest(distances, skip, best, where, threads=threads)
+    visible = distances.copy()
+    if left_out:
+        visible[np.arange(9), skip] = np.inf
+    wanted = np.argsort(visible, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(where, wanted)
+    np.testing.assert_array_equal(best, np.take_along_axis(distances, wanted, 1))

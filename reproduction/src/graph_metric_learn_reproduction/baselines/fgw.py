@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from graph_metric_learn._core.compiled import njit
 from graph_metric_learn._core.validation import one_of
 from graph_metric_learn.graphs import Graphs
-from graph_metric_learn.transport.solvers.simplex import plan_of, solve, start_tree
+from graph_metric_learn.transport.kernels.simplex import plan_of, solve, start_tree
 
 from .pairs import PairwiseSystem
 from .structure import (

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from graph_metric_learn.transport import pw_distance, rpw_distance
-from graph_metric_learn.transport.reference import rpw_quadratic, rpw_sequential
 
 from .records import Config, Record, Records, matching
+from .rpw_of_the_paper import rpw_quadratic, rpw_sequential
 from .timing import seconds
 
 DIMENSION = 5  # of all points, as in the paper

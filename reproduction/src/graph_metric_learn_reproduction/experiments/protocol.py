@@ -111,7 +111,7 @@ def choose_knn_loo(
 
 
 def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """:func:`choose_knn_loo` with votes weighted by distance, see :func:`by_distance`."""
+    """:func:`choose_knn_loo` with votes weighted by distance, see :func:`vote_shares`."""
     return choose_knn_loo(distances, y, train, test, weighted=True)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..._core.linear import one_thread_for_products
+from ..._core.threads import one_thread_for_products
 from .sample import Sample
 from .screening import Screened
 from .selection import Choice

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.fields import Arrays, within
-from .products import from_sparse_arrays, inner_products, sparse_arrays
+from ...linalg.principal_axes import axes_as_sums
+from ...linalg.squared_distances import inner_products
+from .sparse_arrays import from_sparse_arrays, sparse_arrays
 
 MAX_WIDTH = 256  # coordinates of one term
 _FITTED_TO = 1000  # vectors that directions are computed from, at most
-_NOISE = 1e-7  # relative variance along a direction that is left out
 _ROWS = 256  # vectors that are projected at a time
 
 
@@ -41,14 +42,7 @@ class Projection:
         """At most `width` directions along which these vectors [N, D] vary most."""
         some = vectors[:: max(1, -(-vectors.shape[0] // _FITTED_TO))]
         exact = some.astype(np.float64)  # so that directions of little variance are orthogonal, too
-        products = inner_products(exact, exact)
-        products -= products.mean(0)
-        products -= products.mean(1, keepdims=True)
-        values, axes = np.linalg.eigh(products)
-        chosen = np.argsort(-values)[:width]
-        chosen = chosen[values[chosen] > _NOISE * max(values.max(), 1e-300)]
-        weights = axes[:, chosen] / np.sqrt(values[chosen])
-        weights -= weights.mean(0)  # zero but for rounding
+        weights = axes_as_sums(inner_products(exact, exact), width)
         if sparse.issparse(some):
             return cls(None, some, np.ascontiguousarray(weights))
         return cls(np.ascontiguousarray(exact.T @ weights, np.float32))  # as files hold it: products have the same bits

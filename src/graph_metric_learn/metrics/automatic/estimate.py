@@ -14,8 +14,8 @@ from ...graphs import Graphs
 from ...objectives import Objective
 from ...objectives.base import error_of_equals
 from ...objectives.folds import groups_among, held_together
-from .gate import N_FOLDS
 from .sample import squares_without_copies
+from .score_weight import N_FOLDS
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric

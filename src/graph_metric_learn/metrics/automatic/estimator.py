@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +12,7 @@ import torch
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..._core.linear import one_thread_for_products
+from ..._core.threads import one_thread_for_products
 from ..._core.validation import draw_seed
 from ...features.blocks import NodeBlocks
 from ...features.copies import copy_groups, graph_hashes
@@ -24,7 +23,7 @@ from ...graphs.stream import sampled
 from ...objectives import OBJECTIVES, Objective, objective_for
 from ...objectives.folds import check_groups, groups_among, held_together
 from ...transport import Vectors
-from ..base import BaseGraphMetric, FoldView, in_range
+from ..base import BaseGraphMetric, FoldView, hand_over_folds, in_range
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .balance import balance
@@ -33,12 +32,12 @@ from .compaction import Projection
 from .estimate import Estimate, estimate_score
 from .explaining import explained_by_terms
 from .forgetting import views_without
-from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
 from .low_rank import LowRankMap
 from .options import check_options
 from .report import report
 from .sample import Sample, sample_size, squares_without_copies
+from .score_weight import HeldOut
 from .screening import screen
 from .selection import Choice, select_terms
 from .state import embedded_width, fitted_state, restored
@@ -183,7 +182,6 @@ class GraphMetric(BaseGraphMetric):
     terms_: list[Term]
     seed_: int | None
     seconds_: float
-    _folds: list[Fold]
 
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphMetric:
         """Chooses the metric, and learns.
@@ -243,7 +241,7 @@ class GraphMetric(BaseGraphMetric):
         coordinates = self._coordinates(embedded, rng)
         most = None if self.n_components in (None, "auto") else most_coordinates(self.n_components)
         asked = None if most is None else most - self._reserved
-        self.learned_, self._folds, self.width_ = None, [], None
+        self.learned_, self.width_ = None, None
         if plan is not None:
             own, wanted = groups_among(together, rows), target[rows]
             bases = [coordinates.first(width) for width in dict.fromkeys((asked, most))]
@@ -252,15 +250,15 @@ class GraphMetric(BaseGraphMetric):
             squares = [squares_by_known(*of, objective, wanted, **how) for of in zip(bases, tried, strict=True)]
             joined, how = held_together(own, copy_groups(seen)), {"most": self._reserved, "own_groups": own}
             how["alone"] = squares[1] if len(squares) > 1 else None
-            self.learned_, self._folds = learn(plan, embedded, squares[0], objective, wanted, joined, rng, **how)
+            self.learned_, folds = learn(plan, embedded, squares[0], objective, wanted, joined, rng, **how)
             self.learned_.graphs = graph_hashes(seen)
             choice, weight = replace(choice, n_neighbors=self.learned_.gate.n_neighbors), self.learned_.gate.weight
             if self.n_components is not None:
                 asked = most if weight == 0 else asked
-                self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
+                self.width_ = choose_width(coordinates, asked, folds, weight, objective, wanted)
+            hand_over_folds(self, HeldOut(folds, weight, rows if numbers is None else numbers[rows]).views)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
         self.choice_, self.compaction_, self.low_rank_ = choice, coordinates.projection_to(kept), None
-        self._rows = rows if numbers is None else numbers[rows]
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
         return self
@@ -334,19 +332,9 @@ class GraphMetric(BaseGraphMetric):
         check_is_fitted(self, "terms_")
         return explained_by_terms(self, self._as_fitted(self.read(graphs)), pairs)
 
-    def fold_views(self, most: int) -> list[FoldView] | None:
-        if self.learned_ is None or not getattr(self, "_folds", None):
-            return None
-        return [fold.view(self.learned_.gate.weight, self._rows, most) for fold in self._folds]
-
     def views_without(self, graphs: Any, folds: np.ndarray) -> list[FoldView] | None:
         check_is_fitted(self, "terms_")
         return views_without(self, self._as_fitted(self.read(graphs)), folds)
-
-    def for_workers(self) -> GraphMetric:
-        light = copy.copy(self)
-        light._folds = []  # large matrices
-        return light
 
     def _embedded(self, given: Graphs) -> dict[str, Any]:
         """Vectors by the key of the term."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...features.copies import graph_hashes
 from ...graphs import Graphs
+from ...linalg.ridge import fit_ridge, known_means
 from ..base import FoldView
-from .gate import Fold, fewer_columns, score_squares
-from .ridge import fit_ridge, known_means
 from .sample import squares_without_copies
+from .score_weight import Fold, fewer_columns, score_squares
 from .terms import AT_ONCE, stacked
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._core.parallel import by_threads, in_parallel
-from .ridge import PENALTIES, known_means, left_out_error, left_out_errors
+from ...linalg.ridge import PENALTIES, known_means, left_out_error, left_out_errors
 
 FORMS = ("gaussian", "linear")
 _SHORTLIST = 16  # kernels, the best on their own, that sums are built from

@@ -1,4 +1,4 @@
-"""Learning: a machine on few of the candidates, whose scores join the distance where they help graphs held out."""
+"""Learning: a regression on few of the candidates, whose scores join the distance where they help graphs held out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..._core.fields import Arrays, anything, number, record, whole
-from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
+from ..._core.threads import one_thread_for_products
+from ...linalg.principal_axes import spanning_directions
 from ...objectives import Objective
 from ...objectives.folds import groups_among
-from .gate import Fold, Gate, Kernels, Squares, decide, fewer_columns, score_directions, score_squares
+from .kernel_ridge import KernelRidge, Part, mean_kernel
 from .kernels import choose_kernels, kernel_from_squares, shortlist
-from .machine import Machine, Part, mean_kernel
 from .sample import Sample, squares_without_copies
+from .score_weight import Fold, Kernels, ScoreWeight, Squares, decide, fewer_columns, score_squares
 from .screening import Screened
 from .selection import chosen_without
 from .terms import Term
@@ -60,13 +61,13 @@ _FIELDS = record({"gate": record(_GATE), "machine": anything, "unit": number(0, 
 
 @dataclass
 class Learned:
-    """A machine and how much its scores count.
+    """A regression and how much its scores count.
 
     Attributes
     ----------
-    gate : Gate
+    gate : ScoreWeight
         What was found on graphs held out; with weight 0 the scores are not part of the distance.
-    machine : Machine
+    machine : KernelRidge
     basis : ndarray [T, r]
         Directions in which scores differ: of C classes, C − 1.
     unit : float
@@ -75,8 +76,8 @@ class Learned:
         Hashes of these, see :func:`graph_hashes`, where they are kept: not in models of earlier versions.
     """
 
-    gate: Gate
-    machine: Machine
+    gate: ScoreWeight
+    machine: KernelRidge
     basis: np.ndarray
     unit: float
     graphs: np.ndarray | None = None
@@ -106,11 +107,11 @@ class Learned:
     def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Learned:
         """What `state` came from, for so many outputs, or a :class:`FieldError`."""
         config = _FIELDS(config, "learned")
-        machine = Machine.from_state(config["machine"], held.part("machine."), terms, n_outputs)
+        machine = KernelRidge.from_state(config["machine"], held.part("machine."), terms, n_outputs)
         basis = held.take("basis", (machine.weights.shape[1], None))
         graphs = held.take("graphs", (len(machine.weights),), "u") if "graphs" in held else None
         held.done()
-        return cls(Gate(**config["gate"]), machine, basis, config["unit"], graphs)
+        return cls(ScoreWeight(**config["gate"]), machine, basis, config["unit"], graphs)
 
 
 @one_thread_for_products()
@@ -211,7 +212,7 @@ def learn(
     own_groups: np.ndarray | None = None,
     alone: Squares | None = None,
 ) -> tuple[Learned, list[Fold]]:
-    """Fits the machine to training graphs and decides by folds how much its scores count.
+    """Fits the regression to training graphs and decides by folds how much its scores count.
 
     Parameters
     ----------
@@ -229,12 +230,12 @@ def learn(
     kernel = mean_kernel(parts, dict(embedded))
     outputs = objective.outputs(target)
     how: dict[str, Any] = {"scale_invariant": objective.scale_invariant, "groups": own_groups}
-    machine = Machine.fit(parts, kernel, outputs, plan.penalty, **how)
+    machine = KernelRidge.fit(parts, kernel, outputs, plan.penalty, **how)
     tried = plan.tried if all(len(one) == len(target) for one in plan.tried.values()) else {}
     kernels = kernels_by_known(kernel, machine.penalty, tried, outputs, **how)
     gate, folds = decide(squares, kernels, objective, target, groups, rng, most=most, alone=alone)
     scores = kernel @ machine.weights + machine.mean
     placed = fewer_columns(scores, scores, most)
     unit = max(float(score_squares(placed, placed).mean()), 1e-30)
-    basis = np.ascontiguousarray(score_directions(scores)[:, :most])
+    basis = np.ascontiguousarray(spanning_directions(scores)[:, :most])
     return Learned(gate, machine, basis, unit), folds

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...objectives import Objective
 from .estimate import Estimate
-from .gate import CERTAIN
 from .learning import Learned
+from .score_weight import CERTAIN
 from .width import Width
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from ..._core.ragged import concatenated_ranges, offsets
 from ...features.blocks import cloud_of
 from ...graphs import Graphs
+from ...linalg.squared_distances import squared_distances
 from ...objectives.folds import groups_among
-from .products import squares_between
 
 if TYPE_CHECKING:
     from .terms import Term
@@ -91,9 +91,9 @@ def sample_size(graphs: Graphs, most: int) -> int:
 def squares_without_copies(vectors: Any) -> np.ndarray:
     """Squared distances [N, N], float32, between vectors [N, d]; those of copies are exactly 0, and computed once."""
     if not isinstance(vectors, np.ndarray):  # sparse: exact
-        return squares_between(vectors).astype(np.float32)
+        return squared_distances(vectors).astype(np.float32)
     different, copy_of = without_copies(vectors)
-    return squares_between(different)[np.ix_(copy_of, copy_of)]
+    return squared_distances(different)[np.ix_(copy_of, copy_of)]
 
 
 def without_copies(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._core.linear import one_thread_for_products
 from ..._core.parallel import in_parallel
 from ..._core.progress import progress_bar
+from ..._core.threads import one_thread_for_products
 from ...features.blocks import cloud_of
 from .candidates import embeddings_for
 from .sample import Sample

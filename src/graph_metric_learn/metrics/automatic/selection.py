@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
+from ..._core.threads import one_thread_for_products
 from ...objectives import Objective
 from ...objectives.folds import groups_among
 from ...objectives.leave_one_out import leave_one_out, usable

@@ -22,11 +22,11 @@ from ..._core.fields import (
     text,
     within,
 )
-from ..._core.linear import MAX_COLUMNS, principal_components
 from ..._core.parallel import by_threads
 from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
 from ...features.blocks import BLOCKS, NodeBlocks, cloud_of, parse_name
 from ...graphs import Graphs
+from ...linalg.principal_axes import MAX_COLUMNS, principal_components
 from .compaction import MAX_WIDTH, Projection
 from .sample import Blocks
 

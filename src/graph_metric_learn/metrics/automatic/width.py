@@ -11,8 +11,8 @@ from scipy import sparse
 
 from ...objectives import Objective
 from .compaction import Projection
-from .gate import Fold, score_squares
 from .sample import squares_without_copies
+from .score_weight import Fold, score_squares
 
 MOST = 512  # coordinates with n_components="auto", at most
 _WIDTHS = (32, 64, 128, 256)  # that "auto" tries before it keeps all

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..._core.ragged import by_size
 from ..curves import Curves
-from .selection import smallest_of_block
+from .smallest import smallest_of_block
 
 
 class NoBar:

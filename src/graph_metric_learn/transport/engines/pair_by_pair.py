@@ -42,7 +42,7 @@ def _walk_compiled(u: Curves, v: Curves | None, run: Run) -> Tensor:
 
 
 def _walk_torch(u: Curves, v: Curves | None, run: Run) -> Tensor:
-    """The twin of `_walk_compiled` for any device and for gradients."""
+    """As `_walk_compiled`, for any device and for gradients."""
     same, v = v is None, u if v is None else v
     first, second = np.triu_indices(len(u), 1) if same else np.indices((len(u), len(v))).reshape(2, -1)
     squares = walk_pairs(u, v, first, second).to(u.values.dtype)

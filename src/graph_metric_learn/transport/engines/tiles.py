@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 
 from ..._core.ragged import by_size, groups
+from ...linalg.precision import products
+from ...linalg.squared_distances import NEAR
 from ..curves import Curves
-from ..devices import DeviceFlag, free_memory, products
+from ..devices import DeviceFlag, free_memory
 from ..grids import cell_averages, has_kernels
 from ..walks import walk_uniform
-from .products import NEAR
 
 _AVERAGES_SHARE = 0.3  # of the free memory of a GPU that averages may take
 _AVERAGES_BYTES = 2**28  # that averages may take on the CPU
@@ -37,7 +38,7 @@ class Side:
     sizes : ndarray [G]
         Number of steps at each place, ascending.
     norms : Tensor [G]
-        |u|² in float64: the mean over directions of ∫ |u|². The twin that never waits for the device.
+        |u|² in float64: the mean over directions of ∫ |u|². This implementation never waits for the device.
     """
 
     def __init__(self, curves: Curves, parts: int) -> None:
@@ -172,8 +173,8 @@ class Tile:
             for some in self._near.nonzero()[:, 0].split(_SEARCHED_ROWS):
                 a, b = (self.squares[some] <= self._bounds[some].unsqueeze(1)).nonzero(as_tuple=True)
                 rows, cols = self.tiles.rows.curves, self.tiles.cols.curves
-                walked = walk_uniform(rows, cols, self.places[some[a]], b + self.start)
-                self.squares[some[a], b] = walked.to(self.squares.dtype)
+                exact = walk_uniform(rows, cols, self.places[some[a]], b + self.start)
+                self.squares[some[a], b] = exact.to(self.squares.dtype)
         return self.squares
 
 

@@ -6,5 +6,5 @@ number of rows of each curve). The second side of a pair has the same names with
 
 numba's cache on disk notices changes of a function's own file only. After a change of `sorting` or `walks`, remove
 the cached files (``__pycache__/*.nb?``) of the modules that call them: `walks`, `matrices`, the compiled
-training; after a change of `solvers.simplex`, those of `embeddings.reference` and `baselines.fgw`.
+training; after a change of `kernels.simplex`, those of `embeddings.reference` and `baselines.fgw`.
 """

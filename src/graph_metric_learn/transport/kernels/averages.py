@@ -1,4 +1,4 @@
-"""Compiled means of curves on the cells of a regular grid: twins 1 and 2 of those listed in `grids`."""
+"""Compiled means of curves on the cells of a regular grid: implementations 1 and 2 of those listed in `grids`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _average(values, start, m, n, sums, out):
 
 @parallel
 def cell_averages(values, starts, sizes, n, out):
-    """Twin 1: means of curves of equal steps on n equal cells, into out [B, n * D]; values [S, D], D = M · c."""
+    """Means of curves of equal steps on n equal cells, into out [B, n * D]; values [S, D], D = M · c."""
     width = values.shape[1]
     for b in prange(len(sizes)):
         if sizes[b] == n:
@@ -46,7 +46,7 @@ def cell_averages(values, starts, sizes, n, out):
 
 @parallel
 def cell_averages_weighted(values, ends, starts, sizes, n, out):
-    """Twin 2: means of curves with steps of any length on n equal cells, added to out [B, n, M, c]."""
+    """Means of curves with steps of any length on n equal cells, added to out [B, n, M, c]."""
     for b in prange(len(sizes)):
         for k in range(values.shape[1]):
             j, clock = starts[b], 0.0

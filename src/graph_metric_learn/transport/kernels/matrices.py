@@ -1,4 +1,4 @@
-"""Compiled passes over matrices of squared distances: norms, from products to squares, mirroring, permuting."""
+"""Compiled passes over matrices of squared distances between curves: norms, near pairs, permuting, the smallest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .walks import walk
 
 @parallel
 def squared_norms(values, starts, sizes, out):
-    """∫ |u|² summed over directions, per curve of equal steps, into out [G]; twins: `autograd` and `tiles.Side`."""
+    """∫ |u|² summed over directions, per curve of equal steps, into out [G]; see also `autograd` and `tiles.Side`."""
     for g in prange(len(sizes)):
         total = 0.0
         for i in range(starts[g], starts[g] + sizes[g]):
@@ -22,50 +22,22 @@ def squared_norms(values, starts, sizes, out):
 
 
 @parallel
-def squares_from_products(block, near, n, triangle, values, starts, sizes, norms, values2, starts2, sizes2, norms2):
-    """Sums of products of values become squared distances, in place: block [A, B], one side being of n steps.
+def walk_near(block, near, triangle, norms, norms2, lost, values, starts, sizes, values2, starts2, sizes2):
+    """The squared distances in `block` [A, B] that have lost too many digits: these pairs of curves are walked.
 
-    Where the difference of norms and product has lost too many digits (d² below `near` times the norms), the two curves
-    are walked instead. triangle: 1 + the column of the diagonal in row 0; entries left of it are not needed.
-    norms [A], norms2 [B] as from `squared_norms`.
+    near, triangle, norms and lost as in `linalg.loops.squares_from_products`, which made the block.
     """
     directions = values.shape[1]
-    scale = 2.0 / n
     for a in prange(block.shape[0]):
-        norm = norms[a]
-        lost = 0
-        first = max(0, a + triangle)
-        for b in range(first, block.shape[1]):
-            both = norm + norms2[b]
-            square = both - scale * block[a, b]
-            lost += square <= near * both
-            block[a, b] = square / directions
-        if lost > 0:
-            for b in range(first, block.shape[1]):
-                if block[a, b] * directions <= near * (norm + norms2[b]) * 1.001:
+        if lost[a] > 0:
+            for b in range(max(0, a + triangle), block.shape[1]):
+                if block[a, b] * directions <= near * (norms[a] + norms2[b]) * 1.001:
                     square = 0.0
                     for k in range(directions):
                         one = values[starts[a] : starts[a] + sizes[a], k]
                         other = values2[starts2[b] : starts2[b] + sizes2[b], k]
                         square += walk(one, other, 1.0)
                     block[a, b] = square / directions
-
-
-@parallel
-def mirror(matrix):
-    """Copies the part right of the diagonal to the left of it, tile by tile, and puts 0 on the diagonal."""
-    n = len(matrix)
-    tile = 64
-    for t in prange((n + tile - 1) // tile):
-        lo, hi = t * tile, min(n, (t + 1) * tile)
-        for i in range(lo, hi):
-            matrix[i, i] = 0
-            for j in range(lo, i):
-                matrix[i, j] = matrix[j, i]
-        for left in range(0, lo, tile):
-            for i in range(lo, hi):
-                for j in range(left, left + tile):
-                    matrix[i, j] = matrix[j, i]
 
 
 @parallel
@@ -106,3 +78,26 @@ def _permute_stripe(matrix, rows, lo, hi):
         for j in range(lo, hi):
             matrix[i, j] = held[j - lo]
         moved[i] = True
+
+
+@parallel
+def smallest(distances, skip, best, where):
+    """The k smallest entries of each row and their columns, into best and where [A, k]; distances [A, B].
+
+    Ascending, equal entries by column. Column skip[row] is left out.
+    """
+    k = best.shape[1]
+    for a in prange(distances.shape[0]):
+        filled = 0
+        for b in range(distances.shape[1]):
+            d = distances[a, b]
+            if b == skip[a] or (filled == k and d >= best[a, k - 1]):
+                continue
+            place = min(filled, k - 1)
+            while place > 0 and best[a, place - 1] > d:
+                best[a, place] = best[a, place - 1]
+                where[a, place] = where[a, place - 1]
+                place -= 1
+            best[a, place] = d
+            where[a, place] = b
+            filled = min(filled + 1, k)

@@ -1,4 +1,4 @@
-"""Compiled sorting of many small clouds along directions: twin 1 of those listed in `ordering`."""
+"""Compiled sorting of many small clouds along directions: implementation 1 of those listed in `ordering`."""
 
 from __future__ import annotations
 

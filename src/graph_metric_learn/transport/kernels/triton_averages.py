@@ -1,4 +1,4 @@
-"""Means of curves on the cells of a regular grid on CUDA devices, compiled by Triton: twin 3 of those in `grids`.
+"""Means of curves on the cells of a regular grid on CUDA devices, compiled by Triton, see `grids`.
 
 Triton comes with torch's CUDA builds.
 """
@@ -50,7 +50,7 @@ def _cell_averages(  # type: ignore[no-untyped-def]
 
 
 def cell_averages(values: Tensor, starts: Tensor, sizes: Tensor, most: int, n: int, out: Tensor) -> None:
-    """Twin 3: means of curves of equal steps on n equal cells, into the first n · D columns of out [G, …].
+    """Means of curves of equal steps on n equal cells, into the first n · D columns of out [G, …].
 
     values [S, D]; starts, sizes [G]: the first row and the number of rows of each curve; most: the largest size. Where
     a cell takes many steps they are added up in double precision.

@@ -1,4 +1,4 @@
-"""Compiled walks through two curves at equal times: twin 1 of those listed in `walks`.
+"""Compiled walks through two curves at equal times: implementation 1 of those listed in `walks`.
 
 Kernels that walk several curves take them direction by direction: values [M, S, c], ends [M, S].
 """

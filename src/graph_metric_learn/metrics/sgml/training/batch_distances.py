@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from ...._core.ragged import by_size, concatenated_ranges, groups, offsets
+from ....linalg.precision import products
 from ....transport.curves import Curves, build_curves
-from ....transport.devices import products
 from ....transport.directions import project
 from ....transport.engines.allpairs import squared_distances
 from ....transport.grids import running_sums

@@ -20,7 +20,7 @@ from ...._core.progress import progress_bar
 from ...._core.ragged import concatenated_ranges, offsets
 from ...._core.validation import one_of
 from ....graphs import Graphs
-from ....transport.curve_vectors import curve_vectors
+from ....transport.grids import curve_vectors
 from ..encoders import SGCN, encode_measures, node_masses, prepare
 from ..losses import named_loss, resolve_loss, wants_vectors
 from .batch_distances import CurveRule

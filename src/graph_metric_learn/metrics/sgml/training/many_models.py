@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ...._core.ragged import offsets
-from ....transport.devices import products
+from ....linalg.precision import products
 from ..encoders import SGCN
 from ..losses import LOSSES
 from .batch_distances import CurveRule

@@ -1,6 +1,6 @@
-"""The smallest entries of each row of a block, equal ones in a fixed order: two twins.
+"""The smallest entries of each row of a block, equal ones in a fixed order: two implementations.
 
-On the CPU a compiled loop (`kernels.selection`); on GPUs `torch.topk`, whose choice among equal entries is not
+On the CPU a compiled loop (`kernels.matrices`); on GPUs `torch.topk`, whose choice among equal entries is not
 specified, so that rows with ties are looked at again.
 """
 
@@ -18,7 +18,7 @@ _TIED_ROWS = 1024  # rows with ties looked at together
 def smallest_of_block(block: Tensor, k: int, own: Tensor | None) -> tuple[Tensor, Tensor]:
     """The k smallest entries of each row and their columns [R, k], ascending, equal ones by column; not own[row]."""
     if block.device.type == "cpu":
-        from ..kernels.selection import smallest as compiled_smallest
+        from ..kernels.matrices import smallest as compiled_smallest
 
         best, where = np.empty((len(block), k), block.numpy().dtype), np.empty((len(block), k), np.int64)
         skip = np.full(len(block), -1) if own is None else own.numpy()

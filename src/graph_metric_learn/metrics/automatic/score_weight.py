@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._core.parallel import by_threads
+from ...linalg.principal_axes import spanning_directions
+from ...linalg.ridge import fit_ridge, known_means
+from ...linalg.squared_distances import squared_distances
 from ...objectives import Objective
 from ..base import FoldView
-from .ridge import fit_ridge, known_means
 
 Squares = Callable[[np.ndarray], np.ndarray]  # numbers of known graphs -> squared distances of all [N, N]
 Kernels = Callable[[np.ndarray], tuple[np.ndarray, float]]  # the same -> kernel among all [N, N], penalty
@@ -20,11 +22,11 @@ _WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the squared distance of t
 _KS = (1, 2, 3, 5, 7, 10, 15, 25, 40)
 _GRAPHS = 3000  # folds are drawn anew until about so many graphs were held out
 _DRAWS = 5  # but at most so often
-CERTAIN = 3.0  # standard errors by which the machine must beat the mean
+CERTAIN = 3.0  # standard errors by which the regression must beat the mean
 
 
 @dataclass
-class Gate:
+class ScoreWeight:
     """What was found on graphs held out.
 
     Attributes
@@ -36,9 +38,9 @@ class Gate:
     unlearned, learned : float
         Score of k-NN on graphs held out, without and with learned scores, each with its best k.
     machine : float
-        Score of the machine's own predictions.
+        Score of the regression's own predictions.
     gain, error : float
-        What the machine takes off the squared error of the mean, relative to it, and its standard error, for which
+        What the regression takes off the squared error of the mean, relative to it, and its standard error, for which
         graphs that are held out together count as one, and which is larger for few of these, see :func:`few_factor`.
         Predictions that are too bold are first drawn towards the mean, as distances between them do not depend on their
         scale.
@@ -55,14 +57,14 @@ class Gate:
 
 @dataclass
 class Fold:
-    """Graphs that a machine was fitted to, those held out, and what was found without these.
+    """Graphs that a regression was fitted to, those held out, and what was found without these.
 
     Attributes
     ----------
     known, held : ndarray
         Numbers of the graphs.
     scores : ndarray [N, T]
-        Of the machine, for all graphs.
+        Of the regression, for all graphs.
     placed : ndarray [N, r]
         The same as coordinates of the distance: fewer where there is no place for all.
     squares : ndarray [N, N]
@@ -92,6 +94,28 @@ class Fold:
         )
         np.fill_diagonal(within, 0.0)
         return FoldView(rows[known], rows[held], within, across, self.scores[held])
+
+
+@dataclass
+class HeldOut:
+    """Folds of the graphs in `fit`, for what is chosen after the metric.
+
+    Attributes
+    ----------
+    folds : list of Fold
+    weight : float
+        Of the learned scores.
+    rows : ndarray [N]
+        Indices of the graphs among those that were given.
+    """
+
+    folds: list[Fold]
+    weight: float
+    rows: np.ndarray
+
+    def views(self, most: int) -> list[FoldView]:
+        """Distances by fold, of at most `most` graphs in each."""
+        return [fold.view(self.weight, self.rows, most) for fold in self.folds]
 
 
 def held_out(
@@ -124,7 +148,7 @@ def decide(
     *,
     most: int | None = None,
     alone: Squares | None = None,
-) -> tuple[Gate, list[Fold]]:
+) -> tuple[ScoreWeight, list[Fold]]:
     """The weight of the learned scores, and k, by folds.
 
     Parameters
@@ -132,7 +156,7 @@ def decide(
     squares : function
         Squared distances without learning [N, N], of mean 1, chosen by those graphs alone whose numbers it is given.
     kernels : function
-        The machine's kernel among all [N, N] and its penalty, chosen by those graphs alone whose numbers it is given.
+        Kernel of the regression among all [N, N] and its penalty, chosen by these graphs alone.
     objective, target
         What is to be predicted.
     groups : ndarray [N]
@@ -144,7 +168,7 @@ def decide(
 
     Returns
     -------
-    gate : Gate
+    gate : ScoreWeight
     folds : list of Fold
         Of the first draw of folds.
     """
@@ -152,8 +176,8 @@ def decide(
     count = len(target)
     ks = [k for k in _KS if k < count * (N_FOLDS - 1) // N_FOLDS] or [1]
     table, own, draws = np.zeros((len(_WEIGHTS), len(ks))), 0.0, 0
-    of_mean: list[np.ndarray] = []  # what graphs held out have beyond the mean of the known
-    of_machine: list[np.ndarray] = []  # and what is predicted of it
+    truths: list[np.ndarray] = []  # what graphs held out have beyond the mean of the known
+    predictions: list[np.ndarray] = []  # and what is predicted of it
     member_of: list[np.ndarray] = []  # their groups, numbered anew in each draw
     first: list[Fold] = []
     places = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -168,12 +192,12 @@ def decide(
             table += _scores_by_setting(fold, without, objective, target, ks)
             own += float(objective.output_scores(scores[held], target[held]).sum())
             mean, there = known_means(outputs[known]), np.isfinite(outputs[held])
-            of_mean.append(np.where(there, outputs[held] - mean, 0.0))
-            of_machine.append(np.where(there, scores[held] - mean, 0.0))
+            truths.append(np.where(there, outputs[held] - mean, 0.0))
+            predictions.append(np.where(there, scores[held] - mean, 0.0))
             member_of.append(draws * count + places[held])
-    if not of_mean:
+    if not truths:
         raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
-    gain, influence = _gain(np.concatenate(of_mean), np.concatenate(of_machine))
+    gain, influence = _gain(np.concatenate(truths), np.concatenate(predictions))
     error = error_of_mean(influence, np.concatenate(member_of), draws) * few_factor(int(places.max()) + 1)
     table /= len(influence)
     if gain <= CERTAIN * error:
@@ -182,7 +206,8 @@ def decide(
     unlearned = float(table[0, best_setting(table[:1])[1]])
     if place == 0 and alone is not None:
         first = [replace(fold, squares=alone(fold.known)) for fold in first]
-    return Gate(_WEIGHTS[place], ks[k], unlearned, float(table[place, k]), own / len(influence), gain, error), first
+    learned, of_regression = float(table[place, k]), own / len(influence)
+    return ScoreWeight(_WEIGHTS[place], ks[k], unlearned, learned, of_regression, gain, error), first
 
 
 def _scores_by_setting(
@@ -213,24 +238,16 @@ def best_setting(table: np.ndarray) -> tuple[int, int]:
     return int(place), int(k)
 
 
-def score_directions(scores: np.ndarray) -> np.ndarray:
-    """Orthonormal directions [T, r] in which scores [N, T] differ, those of largest variance first."""
-    _, values, axes = np.linalg.svd(scores - scores.mean(0), full_matrices=False)
-    return np.ascontiguousarray(axes[values > 1e-6 * max(values.max(), 1e-300)].T)
-
-
 def fewer_columns(scores: np.ndarray, known: np.ndarray, most: int | None) -> np.ndarray:
     """Scores [N, T] along the directions in which the known ones differ most; as they are where `most` is no limit."""
-    if most is None or (directions := score_directions(known)).shape[1] <= most:
+    if most is None or (directions := spanning_directions(known)).shape[1] <= most:
         return scores
     return scores @ directions[:, :most]
 
 
 def score_squares(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Squared distances of scores [N, T], [M, T], float32."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(scores, others, "sqeuclidean").astype(np.float32)
+    return squared_distances(scores, others).astype(np.float32)
 
 
 def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The machine: kernel ridge regression on graphs, whose scores are coordinates of the learned metric."""
+"""Kernel ridge regression on graphs, whose scores are coordinates of the learned metric."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from scipy import sparse
 
 from ..._core.fields import Arrays, FieldError, choice, list_of, number, record, text, within
 from ...embeddings import ColumnEmbedding
+from ...linalg.ridge import best_penalty, fit_ridge, known_means
+from ...linalg.squared_distances import inner_products, squared_distances, squared_norms
 from .kernels import FORMS, gaussian_scale
-from .products import from_sparse_arrays, inner_products, sparse_arrays, squared_norms
-from .ridge import best_penalty, fit_ridge, known_means
+from .sparse_arrays import from_sparse_arrays, sparse_arrays
 from .terms import Term
 
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
@@ -30,7 +31,7 @@ _FIELDS = record(
 
 @dataclass
 class Part:
-    """One kernel of the machine: a term, the form of its kernel, and the graphs that it was fitted to.
+    """One kernel of the regression: a term, the form of its kernel, and the graphs that it was fitted to.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Part:
         """The kernel on graphs with these vectors [M, D], scaled by some of them."""
         references = part_vectors(term, embedded)
         some = references[:: max(1, references.shape[0] // _SCALED_ON)]
-        squares = _squares(some, some)
+        squares = squared_distances(some)
         if form == "gaussian":
             return cls(term, form, references, gaussian_scale(squares), np.zeros(0))
         centre = np.asarray(references.mean(0)).reshape(-1)
@@ -64,7 +65,7 @@ class Part:
     def kernel(self, vectors: Any) -> np.ndarray:
         """Between graphs with these vectors and the references [N, M]."""
         if self.form == "gaussian":
-            squares = _squares(vectors, self.references)
+            squares = squared_distances(vectors, self.references)
             return np.exp(-squares / self.scale, out=squares)
         products = inner_products(vectors, self.references)
         products -= (vectors @ self.centre)[:, None] + (self.references @ self.centre)[None, :]
@@ -89,7 +90,7 @@ class Part:
 
 
 @dataclass
-class Machine:
+class KernelRidge:
     """A fitted regression: scores are the mean kernel to the references, times weights.
 
     Attributes
@@ -118,7 +119,7 @@ class Machine:
         *,
         scale_invariant: bool = False,
         groups: np.ndarray | None = None,
-    ) -> Machine:
+    ) -> KernelRidge:
         """From the mean kernel among the references [M, M] and their outputs [M, T]; the penalty by leaving one out."""
         mean = known_means(outputs)
         penalty, _ = best_penalty(kernel, outputs - mean, guess, scale_invariant=scale_invariant, groups=groups)
@@ -178,8 +179,8 @@ class Machine:
         return {"parts": parts, "penalty": self.penalty}, arrays
 
     @classmethod
-    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Machine:
-        """The machine that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
+    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> KernelRidge:
+        """The regression that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
         config = _FIELDS(config, "machine")
         weights = held.take("weights", (None, n_outputs))
         mean = held.take("mean", (weights.shape[1],))
@@ -220,9 +221,3 @@ def mean_kernel(parts: list[Part], embedded: dict[str, Any]) -> np.ndarray:
     for part in parts:
         total = total + part.kernel(part_vectors(part.term, embedded[part.term.key]))
     return total / len(parts)
-
-
-def _squares(vectors: Any, others: Any) -> np.ndarray:
-    """Squared distances [N, M] in float64."""
-    squares = squared_norms(vectors)[:, None] + squared_norms(others)[None, :] - 2.0 * inner_products(vectors, others)
-    return np.maximum(squares, 0.0, out=squares)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_metric_learn.transport.solvers.simplex import plan_of, solve, start_tree
+from graph_metric_learn.transport.kernels.simplex import plan_of, solve, start_tree
 
 
 def tree_for(cost):

@@ -1,4 +1,4 @@
-"""The paper's two implementations of RPW2, kept simple: oracles in tests, and what the benchmark compares with."""
+"""The paper's two implementations of RPW2, kept simple: what Figure 1 and the benchmark compare with."""
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from graph_metric_learn.metrics.automatic import gate
-from graph_metric_learn.metrics.automatic.gate import (
+from graph_metric_learn.linalg.ridge import fit_ridge
+from graph_metric_learn.metrics.automatic import score_weight
+from graph_metric_learn.metrics.automatic.kernels import kernel_from_squares
+from graph_metric_learn.metrics.automatic.score_weight import (
     CERTAIN,
     N_FOLDS,
     best_setting,
@@ -14,8 +16,6 @@ from graph_metric_learn.metrics.automatic.gate import (
     held_out,
     score_squares,
 )
-from graph_metric_learn.metrics.automatic.kernels import kernel_from_squares
-from graph_metric_learn.metrics.automatic.ridge import fit_ridge
 from graph_metric_learn.objectives import Classes, Numbers
 from made_up_vectors import squares_of
 
@@ -165,7 +165,7 @@ def test_targets_of_the_fold_do_not_change_its_scores(rng):
 
 def test_what_is_decided_is_what_neighbours_predict(rng, monkeypatch):
     """One draw of folds, and the score of each weight and k by hand."""
-    monkeypatch.setattr(gate, "_DRAWS", 1)
+    monkeypatch.setattr(score_weight, "_DRAWS", 1)
     squares, kernel, codes = problem(rng, signal=1.5)
     objective = classes_of(codes)
     found, folds = decide(squares, fixed(kernel, 0.1), objective, codes, np.arange(COUNT), rng)
@@ -198,7 +198,7 @@ def test_the_error_of_the_gain_is_its_scatter(rng):
     """Over samples that are drawn anew, of numbers with heavy tails and predictions that explain half of them."""
     truth = rng.standard_t(5, size=(2000, 300, 1))
     predicted = truth / 2 + rng.normal(size=truth.shape) / 2
-    found = [gate._gain(*one) for one in zip(truth, predicted, strict=True)]
+    found = [score_weight._gain(*one) for one in zip(truth, predicted, strict=True)]
     errors = [error_of_mean(influence, np.arange(300), draws=1) for _, influence in found]
     assert np.median(errors) == pytest.approx(np.std([gain for gain, _ in found]), rel=0.1)
     assert abs(found[0][1].mean()) < 1e-12
@@ -219,7 +219,7 @@ def test_what_is_predicted_of_missing_numbers_does_not_count(rng):
                 yield fold
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gate, "held_out", held)
+            patch.setattr(score_weight, "held_out", held)
             found.append(decide(squares, fixed(np.eye(COUNT), 1.0), objective, target, np.arange(COUNT), rng)[0])
     assert (found[0].gain, found[0].error) == (found[1].gain, found[1].error)
 
@@ -249,8 +249,8 @@ def test_weights_count_as_in_the_distance(rng):
     squares = always(squares_of(rng.normal(size=(60, 3))))
     kernel = kernel_from_squares(squares_of(values[:, None]), "gaussian")
     for fold in held_out(fixed(kernel, 0.1), target, np.arange(60) % 5, squares):
-        found = gate._scores_by_setting(fold, fold.squares, objective, target, [1, 3])
-        for weight, scores in zip(gate._WEIGHTS, found, strict=True):
+        found = score_weight._scores_by_setting(fold, fold.squares, objective, target, [1, 3])
+        for weight, scores in zip(score_weight._WEIGHTS, found, strict=True):
             across = fold.view(weight, np.arange(60), 60).across
             wanted = objective.neighbor_scores(across, target[fold.known], target[fold.held], [1, 3], weighted=True)
             np.testing.assert_allclose(scores, wanted.sum(0), rtol=1e-4)
@@ -335,7 +335,7 @@ def test_the_unlearned_part_is_asked_for_with_the_known_graphs_alone(rng):
         return squares(known)
 
     _, folds = decide(spied, fixed(kernel, 0.1), classes_of(codes), codes, np.arange(COUNT), rng)
-    assert len(asked) == N_FOLDS * gate._DRAWS
+    assert len(asked) == N_FOLDS * score_weight._DRAWS
     for known, fold in zip(asked, folds, strict=False):
         np.testing.assert_array_equal(known, fold.known)
 

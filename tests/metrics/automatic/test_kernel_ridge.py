@@ -6,9 +6,9 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from graph_metric_learn._core.fields import Arrays
+from graph_metric_learn.linalg.ridge import fit_ridge
+from graph_metric_learn.metrics.automatic.kernel_ridge import KernelRidge, Part, mean_kernel, part_vectors
 from graph_metric_learn.metrics.automatic.kernels import FORMS, kernel_from_squares
-from graph_metric_learn.metrics.automatic.machine import Machine, Part, mean_kernel, part_vectors
-from graph_metric_learn.metrics.automatic.ridge import fit_ridge
 from made_up_vectors import points_term, squares_of, tree_names, trees_term
 
 COUNT = 50
@@ -39,7 +39,7 @@ def made(rng):
     parts.append(Part.fit(terms["trees"], "linear", embedded[terms["trees"].key]))
     outputs = np.stack([embedded[terms["points"].key][:, 0], rng.normal(size=COUNT)], axis=1).astype(float)
     outputs[:5, 1] = np.nan
-    return Machine.fit(parts, mean_kernel(parts, embedded), outputs, 0.1), terms, embedded, outputs
+    return KernelRidge.fit(parts, mean_kernel(parts, embedded), outputs, 0.1), terms, embedded, outputs
 
 
 def rows(embedded, which):
@@ -126,7 +126,7 @@ def test_it_comes_back_from_its_state(made):
     machine, terms, embedded, _ = made
     config, arrays = machine.state()
     by_key = {term.key: term for term in terms.values()}
-    again = Machine.from_state(json.loads(json.dumps(config)), Arrays(arrays), by_key, None)
+    again = KernelRidge.from_state(json.loads(json.dumps(config)), Arrays(arrays), by_key, None)
     np.testing.assert_array_equal(again.scores(embedded), machine.scores(embedded))
     assert again.penalty == machine.penalty
     assert [(part.term.key, part.form) for part in again.parts] == [(p.term.key, p.form) for p in machine.parts]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..._core.gaps import columns_by_gaps
-from ..._core.parallel import by_threads
+from .._core.gaps import columns_by_gaps
+from .._core.parallel import by_threads
 
 PENALTIES = np.logspace(-6, 1, 15)  # λ, for kernels whose diagonal is 1 on average
 _EXACT = 1500  # graphs up to which all penalties are tried by one decomposition

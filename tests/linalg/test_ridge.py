@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from graph_metric_learn.metrics.automatic import ridge
-from graph_metric_learn.metrics.automatic.ridge import (
+from graph_metric_learn.linalg import ridge
+from graph_metric_learn.linalg.ridge import (
     PENALTIES,
     best_penalty,
     fit_ridge,

@@ -1,1 +1,0 @@
-"""Exact optimal transport of small problems."""
