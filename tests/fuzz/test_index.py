@@ -80,7 +80,7 @@ def sign(folder):
     try:
         rows = connection.execute("SELECT id, note FROM rows ORDER BY row").fetchall()
         head["rows_crc"] = zlib.crc32("".join(map(repr, rows)).encode())
-        removed = [row for (row,) in connection.execute("SELECT row FROM removed ORDER BY place")]
+        removed = [row for (row,) in connection.execute("SELECT row FROM removed ORDER BY number")]
         head["removed_crc"] = zlib.crc32(np.array(removed, dtype=np.int64).tobytes())
         axes = connection.execute("SELECT * FROM axes").fetchone() or ()
         parts = [part if isinstance(part, int) else zlib.crc32(part) for part in axes]

@@ -20,7 +20,7 @@ def test_ids_come_back_and_are_found(ids):
     assert catalogue.ids(np.arange(len(ids))) == ids
     assert catalogue.ids(np.array([1, 0, 1])) == [ids[1], ids[0], ids[1]]
     assert catalogue.notes(np.array([1])) == [None]
-    found = dict(catalogue.places([*ids, "missing", 99], len(ids)))
+    found = dict(catalogue.candidates([*ids, "missing", 99], len(ids)))
     assert found == {i: i for i in range(len(ids))}
 
 
@@ -28,9 +28,9 @@ def test_an_id_leads_to_all_its_rows_below_a_count():
     catalogue = MemoryCatalogue()
     for count, ids in ((0, ["a", "b"]), (2, ["a"]), (3, ["c", "a"])):
         catalogue.append(count, ids, None)
-    assert [row for _, row in catalogue.places(["a"], 5)] == [4, 2, 0]
-    assert [row for _, row in catalogue.places(["a"], 3)] == [2, 0]
-    assert list(catalogue.places(["c"], 3)) == []
+    assert [row for _, row in catalogue.candidates(["a"], 5)] == [4, 2, 0]
+    assert [row for _, row in catalogue.candidates(["a"], 3)] == [2, 0]
+    assert list(catalogue.candidates(["c"], 3)) == []
 
 
 def test_what_an_interrupted_call_has_left_does_not_count():
@@ -39,8 +39,8 @@ def test_what_an_interrupted_call_has_left_does_not_count():
     catalogue.append(2, ["lost", "a"], None)  # no state of four rows came of it
     catalogue.append(2, ["c", "a"], [b"1", None])
     assert catalogue.ids(np.arange(4)) == ["a", "b", "c", "a"]
-    assert [list(catalogue.places([name], 4)) for name in ("lost", "c")] == [[], [(0, 2)]]
-    assert 3 in [row for _, row in catalogue.places(["a"], 4)]
+    assert [list(catalogue.candidates([name], 4)) for name in ("lost", "c")] == [[], [(0, 2)]]
+    assert 3 in [row for _, row in catalogue.candidates(["a"], 4)]
 
 
 def test_numpy_values_are_plain_ones():

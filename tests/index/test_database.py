@@ -44,8 +44,8 @@ def test_rows_come_back_and_grow_as_in_memory(tmp_path, rng, ids, curves):
     before = contents(kept)
     state = writer.read()
     more = batch(rng, ids[2:], [None, b"2"], curves)
-    state = writer.append(state, state.known(ids[:1]), more)
-    wanted = appended(wanted.without(wanted.known(ids[:1])), more, wanted.axes)
+    state = writer.append(state, state.rows_of(ids[:1]), more)
+    wanted = appended(wanted.without(wanted.rows_of(ids[:1])), more, wanted.axes)
     assert contents(state) == contents(writer.read()) == contents(wanted)
     assert (state.next_id, state.only_numbers) == (wanted.next_id, wanted.only_numbers)
     assert state.find([*ids, "none", 5]).tolist() == [-1, 1, 2, 3, -1, -1]

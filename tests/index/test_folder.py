@@ -251,7 +251,7 @@ def test_damage_is_named(path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 1}, "version of the index is 1, this library reads 2: make the index anew"),
+        ({"version": 1}, "version of the index is 1, this library reads 2: remove the folder and make the index anew"),
         ({"format": "other"}, "its format must be 'graph-metric-learn index'"),
         ({"build": "../elsewhere"}, "build is '../elsewhere', which is no folder of an index"),
         ({"metric": "build-00000000"}, "metric is 'build-00000000'"),

@@ -67,7 +67,7 @@ def test_updating_keeps_metadata_unless_told(opened, rng):
     store.add(vectors_for(rng, 2), ["a", "b"], [{"n": 1}, {"n": 2}])
     store.update(vectors_for(rng, 1), ["a"])
     state = again().state
-    assert state.metadata(state.known(["a", "b"])) == [{"n": 1}, {"n": 2}]
+    assert state.metadata(state.rows_of(["a", "b"])) == [{"n": 1}, {"n": 2}]
 
 
 def test_what_is_refused_changes_nothing(opened, rng):
@@ -91,8 +91,14 @@ def test_everything_can_be_removed(opened, rng):
     store.remove([0, 1, 2])
     store.compact()
     assert len(store) == len(again()) == 0
+    store.close()
+    store = again()
     assert store.add(vectors_for(rng, 1)) == [3]  # numbers are not used twice
     assert len(again()) == 1
+    store.remove([3])
+    assert len(again()) == 0
+    store.close()
+    assert again().add(vectors_for(rng, 1)) == [4]
 
 
 def test_one_by_one_is_as_together_and_axes_follow(opened, rng):
@@ -135,8 +141,8 @@ def test_a_state_stays_as_it_was(opened, rng):
     store.compact()
     assert contents(Store(before)) == wanted
     assert before.find(["a", "b", 7, 8]).tolist() == [0, 1, 2, -1]
-    assert before.metadata(before.known(["a"])) == ["x"]
-    assert store.state.metadata(store.state.known(["a"])) == ["new"]
+    assert before.metadata(before.rows_of(["a"])) == ["x"]
+    assert store.state.metadata(store.state.rows_of(["a"])) == ["new"]
 
 
 CHANGES = st.lists(

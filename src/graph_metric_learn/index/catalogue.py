@@ -17,8 +17,8 @@ LARGEST = 2**63 - 1  # number that can be an id
 class Catalogue(Protocol):
     """Ids and metadata by row. Rows are only added, so a state that has `count` of them asks for those below."""
 
-    def places(self, ids: Sequence[Any], count: int) -> Iterable[tuple[int, int]]:
-        """Pairs (place of an id in `ids`, row below `count` that has it): several where an id was replaced."""
+    def candidates(self, ids: Sequence[Any], count: int) -> Iterable[tuple[int, int]]:
+        """Pairs (index of an id in `ids`, row below `count` that has it): several where an id was replaced."""
 
     def ids(self, rows: np.ndarray) -> list[Any]:
         """The ids of these rows [n], in any order."""
@@ -46,12 +46,12 @@ class MemoryCatalogue:
         self._ids += ids
         self._latest.update(zip(ids, range(count, count + len(ids)), strict=True))
 
-    def places(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
-        for place, value in enumerate(ids):
+    def candidates(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
+        for i, value in enumerate(ids):
             row = self._latest.get(value)
             while row is not None:
                 if row < count and self._ids[row] == value:
-                    yield place, row
+                    yield i, row
                 earlier = self._earlier.get(row)
                 row = earlier if earlier is not None and earlier < row else None
 

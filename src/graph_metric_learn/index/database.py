@@ -15,12 +15,12 @@ import sqlite3
 import threading
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +37,6 @@ _WAIT = 60.0  # seconds for another process that reads or commits
 _ASKED = 500  # ids or rows in one query
 _CHECKED = 50_000  # rows that are compared with their checksum at a time
 _WRITE = 2**24  # bytes at a time
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -95,17 +94,15 @@ class Head:
 
     def crc(self, axes: Axes | None) -> int:
         """A checksum of all this and of the axes."""
-        parts = (
-            () if axes is None else (axes.fitted_to, zlib.crc32(_raw(axes.centre)), zlib.crc32(_raw(axes.directions)))
-        )
-        return zlib.crc32(repr((*vars(self).values(), *parts)).encode())
+        crcs = () if axes is None else (axes.fitted_to, *(zlib.crc32(_raw(a)) for a in (axes.centre, axes.directions)))
+        return zlib.crc32(repr((*vars(self).values(), *crcs)).encode())
 
 
 _HEAD = tuple(one.name for one in fields(Head))
 _TABLES = (
     f"CREATE TABLE head ({' INTEGER, '.join(_HEAD)} INTEGER, crc INTEGER)",
     "CREATE TABLE axes (centre BLOB, directions BLOB, fitted_to INTEGER)",
-    "CREATE TABLE removed (place INTEGER PRIMARY KEY, row INTEGER)",
+    "CREATE TABLE removed (number INTEGER PRIMARY KEY, row INTEGER)",
     "CREATE TABLE rows (row INTEGER PRIMARY KEY, id, note BLOB)",
 )
 _INDEX = "CREATE INDEX rows_of_id ON rows (id)"
@@ -131,10 +128,10 @@ class Database:
 
     def read(self) -> State:
         """The rows that count now, mapped."""
-        queries = ["SELECT * FROM head LIMIT 2", "SELECT row FROM removed ORDER BY place"]
+        queries = ["SELECT * FROM head LIMIT 2", "SELECT row FROM removed ORDER BY number"]
         if self._axes is None:
             queries.append("SELECT * FROM axes LIMIT 2")
-        heads, removed, *axes = self._read(lambda connection: [connection.execute(one).fetchall() for one in queries])
+        heads, removed, *axes = self._ask(*queries)
         if len(heads) != 1 or any(type(value) is not int or not 0 <= value < 2**63 for value in heads[0]):
             raise self._damage("head must be one row of whole numbers that are not negative")
         head = Head(**dict(zip(_HEAD, heads[0], strict=False)))
@@ -150,7 +147,7 @@ class Database:
 
     def is_current(self) -> bool:
         """Whether nothing has changed since it was read."""
-        return self._read(lambda c: c.execute("SELECT changes FROM head").fetchall()) == [(self._head.changes,)]
+        return self._ask("SELECT changes FROM head") == [[(self._head.changes,)]]
 
     def _state(self, arrays: dict[str, np.ndarray], dead: np.ndarray) -> State:
         return State(arrays, dead, self._axes, self._head.next_id, bool(self._head.only_numbers), self)
@@ -178,12 +175,8 @@ class Database:
         centre, directions, fitted_to = rows[0]
         width = len(centre) // 8 if len(rows) == 1 and type(centre) is type(directions) is bytes else 0
         shape = width, min(width, COARSE + FINE)
-        if (
-            not width
-            or len(centre) != 8 * width
-            or len(directions) != 8 * math.prod(shape)
-            or type(fitted_to) is not int
-        ):
+        fits = width and (len(centre), len(directions)) == (8 * width, 8 * math.prod(shape))
+        if not fits or type(fitted_to) is not int:
             raise self._damage("axes must be one row of two arrays and a number")
         axes = Axes(np.frombuffer(centre).copy(), np.frombuffer(directions).reshape(shape).copy(), fitted_to)
         if not (np.isfinite(axes.centre).all() and np.isfinite(axes.directions).all()):
@@ -205,14 +198,14 @@ class Database:
 
     # --- ids and metadata --------------------------------------------------------------------------------------------
 
-    def places(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
+    def candidates(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
         """See `Catalogue`."""
         keys = {_key(value): i for i, value in enumerate(ids) if isinstance(value, (int, str))} if count else {}
         asked = list(keys)
         for lo in range(0, len(asked), _ASKED):
             some = asked[lo : lo + _ASKED]
             sql = f"SELECT id, row FROM rows WHERE id IN ({','.join('?' * len(some))})"
-            for key, row in self._read(lambda c, sql=sql, some=some: c.execute(sql, some).fetchall()):  # type: ignore[misc]
+            for key, row in self._ask(sql, parameters=some)[0]:
                 if key not in keys or type(row) is not int or row < 0:
                     raise self._damage("ids do not lead to rows")
                 if row < count:
@@ -237,8 +230,7 @@ class Database:
         values: dict[int, Any] = {}
         for lo in range(0, len(different), _ASKED):
             some = ",".join(map(str, different[lo : lo + _ASKED].tolist()))
-            sql = f"SELECT row, {name} FROM rows WHERE row IN ({some})"
-            values.update(self._read(lambda c, sql=sql: c.execute(sql).fetchall()))  # type: ignore[misc]
+            values.update(self._ask(f"SELECT row, {name} FROM rows WHERE row IN ({some})")[0])
         if len(values) < len(different):
             raise self._damage(f"{len(different) - len(values)} rows are missing")
         return [values[row] for row in rows.tolist()]
@@ -248,7 +240,7 @@ class Database:
     def verify(self) -> None:
         """A `ValueError` that names what is damaged unless everything is what was written, and makes sense."""
         state, head = self.read(), self._head
-        if self._read(lambda c: c.execute("PRAGMA integrity_check(1)").fetchall()) != [("ok",)]:
+        if self._ask("PRAGMA integrity_check(1)") != [[("ok",)]]:
             raise self._damage("its pages do not fit together")
         for name, array in state.arrays.items():
             crc = 0
@@ -262,14 +254,14 @@ class Database:
         crc = 0
         for lo in range(0, head.count, _CHECKED):
             sql = f"SELECT id, note FROM rows WHERE row >= {lo} AND row < {min(lo + _CHECKED, head.count)} ORDER BY row"
-            crc = _rows_crc(self._read(lambda c, sql=sql: c.execute(sql).fetchall()), crc)  # type: ignore[misc]
+            crc = _rows_crc(self._ask(sql)[0], crc)
         if crc != head.rows_crc:
             raise self._damage("ids or metadata are not what was written")
         twice = (
-            "SELECT id FROM rows WHERE row < ? AND row NOT IN (SELECT row FROM removed WHERE place < ?) "
+            "SELECT id FROM rows WHERE row < ? AND row NOT IN (SELECT row FROM removed WHERE number < ?) "
             "GROUP BY id HAVING count(*) > 1 LIMIT 1"
         )
-        for (key,) in self._read(lambda c: c.execute(twice, (head.count, head.removed)).fetchall()):
+        for (key,) in self._ask(twice, parameters=(head.count, head.removed))[0]:
             raise self._damage(f"id {_id(key)!r} is there twice")
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -283,8 +275,8 @@ class Database:
             removed_crc=zlib.crc32(_raw(removed), self._head.removed_crc),
         )
         with self._writing() as connection:
-            places = range(self._head.removed, head.removed)
-            connection.executemany("INSERT INTO removed VALUES (?, ?)", zip(places, removed.tolist(), strict=True))
+            numbers = range(self._head.removed, head.removed)
+            connection.executemany("INSERT INTO removed VALUES (?, ?)", zip(numbers, removed.tolist(), strict=True))
             if batch is not None:
                 assert state.axes is not None
                 head = _added(connection, self.folder, head, state.axes, batch)
@@ -323,8 +315,8 @@ class Database:
 
     # --- connections -------------------------------------------------------------------------------------------------
 
-    def _read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """What `work` reads in one transaction; a change that was interrupted is undone before."""
+    def _ask(self, *queries: str, parameters: Sequence[Any] = ()) -> list[list[Any]]:
+        """The rows of each query, all of one moment; a change that was interrupted is undone before."""
         for _ in range(2):
             if self._process != os.getpid():  # a forked process opens its own connection
                 self._process, self._lock, self._connection = os.getpid(), threading.Lock(), None
@@ -334,7 +326,7 @@ class Database:
                         if self._connection is None:
                             self._connection = self._opened()
                         self._connection.execute("BEGIN")
-                        return work(self._connection)
+                        return [self._connection.execute(query, parameters).fetchall() for query in queries]
                 except _ReadOnlyError:
                     self._undo()
                 finally:

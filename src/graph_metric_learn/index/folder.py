@@ -16,9 +16,9 @@ import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ FILE = "manifest.json"
 _LOCK = "writer.lock"
 _NAME = re.compile(r"(build|metric)-[0-9a-f]{8}")
 _ATTEMPTS = 50  # to read a build that a writer has just replaced
+_Result = TypeVar("_Result")
 
 
 class Manifest(NamedTuple):
@@ -53,8 +54,8 @@ class Manifest(NamedTuple):
             raise ValueError(f"{path / FILE} is damaged or not ours: its format must be {FORMAT!r}")
         if body.get("version") != VERSION:
             raise ValueError(
-                f"{path}: version of the index is {body.get('version')!r}, this library reads {VERSION}: make the "
-                "index anew from its graphs, or use the version of the library that it is from"
+                f"{path}: version of the index is {body.get('version')!r}, this library reads {VERSION}: remove "
+                "the folder and make the index anew, or use the version of the library that it is from"
             )
         for name in cls._fields:
             value = body.get(name)
@@ -86,20 +87,18 @@ class IndexFolder:
 
     def read(self) -> State:
         """The state that is on disk."""
-        for attempt in range(_ATTEMPTS):
-            manifest = Manifest.read(self.path)
-            if self.manifest.metric not in ("", manifest.metric):
-                raise ValueError(f"{self.path} was replaced by another index: load it again")
-            same = self._database is not None and manifest == self.manifest
-            database = self._database if same and self._database else Database(self.path / manifest.build)
-            try:
-                state = database.read()
-            except FileNotFoundError as error:
-                self._check_replaced(manifest, error, attempt)
-                continue
-            self.manifest, self._database = manifest, database
-            return state
-        raise AssertionError("unreachable")
+        return self._from_build(self._read)
+
+    def _read(self, manifest: Manifest) -> State:
+        if self.manifest.metric not in ("", manifest.metric):
+            raise ValueError(f"{self.path} was replaced by another index: load it again")
+        if self._database is None or manifest != self.manifest:
+            database = Database(self.path / manifest.build)
+        else:
+            database = self._database
+        state = database.read()
+        self.manifest, self._database = manifest, database
+        return state
 
     def is_current(self) -> bool:
         """Whether nothing has changed since it was read."""
@@ -112,17 +111,18 @@ class IndexFolder:
 
     def verify(self) -> None:
         """A `ValueError` that names the file unless every file is the one that was written."""
+        self._from_build(lambda manifest: Database(self.path / manifest.build).verify())
+
+    def _from_build(self, work: Callable[[Manifest], _Result]) -> _Result:
+        """What `work` reads of the build that the manifest names, again where a writer has just removed it."""
         for attempt in range(_ATTEMPTS):
             manifest = Manifest.read(self.path)
             try:
-                return Database(self.path / manifest.build).verify()
+                return work(manifest)
             except FileNotFoundError as error:
-                self._check_replaced(manifest, error, attempt)
-
-    def _check_replaced(self, manifest: Manifest, error: FileNotFoundError, attempt: int) -> None:
-        """A `ValueError` that names the missing file, unless a writer has removed it since the manifest was read."""
-        if attempt == _ATTEMPTS - 1 or Manifest.read(self.path) == manifest:
-            raise ValueError(f"{error.filename} is missing: the index is damaged") from None
+                if attempt == _ATTEMPTS - 1 or Manifest.read(self.path) == manifest:
+                    raise ValueError(f"{error.filename} is missing: the index is damaged") from None
+        raise AssertionError("unreachable")
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

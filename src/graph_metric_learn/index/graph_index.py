@@ -90,7 +90,7 @@ class GraphIndex:
     def metadata(self, ids: Any) -> list[Any]:
         """What was given as metadata for these ids; None where nothing was."""
         state = self._store.state
-        return state.metadata(state.known(_as_ids(ids)))
+        return state.metadata(state.rows_of(_as_ids(ids)))
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class GraphIndex:
         graphs = self.metric.read(graphs)
         metadata = checked_metadata(metadata, len(graphs))
         ids = checked_ids(ids, len(graphs))
-        self._store.state.known(ids)  # before the work of embedding
+        self._store.state.rows_of(ids)  # before the work of embedding
         vectors, curves = self._embedded(graphs)
         self._store.update(vectors, ids, metadata, None if curves is None else curve_arrays(curves))
         return self
@@ -191,13 +191,13 @@ class GraphIndex:
         """The k nearest graphs of graphs of the index, which are themselves among them; see `search`."""
         state = self._store.state
         k = _checked_k(state, k)
-        vectors, curves = embedded_at(state, state.known(_as_ids(ids)))
+        vectors, curves = embedded_at(state, state.rows_of(_as_ids(ids)))
         return self._nearest(state, vectors, curves, k, False, metadata)
 
     def embedded(self, ids: Any) -> Embedded:
         """The graphs with these ids in the space of the metric, as `metric.embed` made them; vectors are float32."""
         state = self._store.state
-        vectors, curves = embedded_at(state, state.known(_as_ids(ids)))
+        vectors, curves = embedded_at(state, state.rows_of(_as_ids(ids)))
         return Vectors(torch.from_numpy(vectors), True) if curves is None else curves
 
     def _nearest(

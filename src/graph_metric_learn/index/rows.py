@@ -108,12 +108,12 @@ class State:
     def find(self, ids: Sequence[Any]) -> np.ndarray:
         """The row of each id [n]; -1 for those that are not there."""
         rows = np.full(len(ids), -1, np.int64)
-        for place, row in self.catalogue.places(ids, self.count):
+        for i, row in self.catalogue.candidates(ids, self.count):
             if not (len(self.dead) and self.dead[row]):
-                rows[place] = row
+                rows[i] = row
         return rows
 
-    def known(self, ids: Sequence[Any]) -> np.ndarray:
+    def rows_of(self, ids: Sequence[Any]) -> np.ndarray:
         """The same for ids that must be there."""
         rows = self.find(ids)
         missing = np.flatnonzero(rows < 0)

@@ -50,7 +50,7 @@ class Store:
     def __init__(
         self, state: State | None = None, folder: IndexFolder | None = None, *, read_only: bool = False
     ) -> None:
-        self.state = state or State()
+        self.state = State() if state is None else state
         self.folder = folder
         self.read_only = read_only
         self._changing = threading.RLock()
@@ -79,11 +79,11 @@ class Store:
 
         def plan(state: State) -> Change:
             new_ids[:] = checked_ids(ids, len(vectors)) if ids is not None else _running(state, len(vectors))
-            known = np.flatnonzero(state.find(new_ids) >= 0)
-            if len(known):
-                there = new_ids[known[0]]
+            taken = np.flatnonzero(state.find(new_ids) >= 0)
+            if len(taken):
+                first = new_ids[taken[0]]
                 raise ValueError(
-                    f"id {there!r} is in the index already: update() replaces its graph, remove() removes it"
+                    f"id {first!r} is in the index already: update() replaces its graph, remove() removes it"
                 )
             return _with_rows(state, NO_ROWS, vectors, new_ids, None if metadata is None else encode(metadata), curves)
 
@@ -101,7 +101,7 @@ class Store:
 
         def plan(state: State) -> Change:
             checked = checked_ids(ids, len(vectors))
-            rows = state.known(checked)
+            rows = state.rows_of(checked)
             notes = state.catalogue.notes(rows) if metadata is None else encode(metadata)
             return _with_rows(state, rows, vectors, checked, notes, curves)
 
@@ -110,7 +110,7 @@ class Store:
     def remove(self, ids: Sequence[Any]) -> None:
         """Removes known ids; their rows stay on disk until `compact`."""
         count = 1 if isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__") else len(ids)
-        self._change(lambda state: Change(state.known(checked_ids(ids, count)), None, state.axes))
+        self._change(lambda state: Change(state.rows_of(checked_ids(ids, count)), None, state.axes))
 
     def compact(self) -> None:
         """Writes all rows that count anew, without gaps, with axes computed anew."""
