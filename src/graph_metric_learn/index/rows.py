@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.growing import GrowingArray
-from .._core.ragged import concatenated_ranges
+from .._core.ragged import GrowingArray, concatenated_ranges
 from .axes import FEW, Axes
 from .catalogue import LARGEST, Catalogue, MemoryCatalogue, decode
 from .kernels import COARSE
