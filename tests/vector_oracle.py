@@ -1,9 +1,9 @@
-"""Slow, obvious search among vectors, and segments of random ones: what the index is compared with."""
+"""Slow, obvious search among vectors, and states of random ones: what the index is compared with."""
 
 import numpy as np
 
 from graph_metric_learn.index.axes import Axes
-from graph_metric_learn.index.segment import Segment
+from graph_metric_learn.index.rows import Batch, State, appended
 
 
 def distances_to(vectors, query):
@@ -25,12 +25,9 @@ def decaying(rng, n, d, decay=1.0):
     return ((rng.normal(size=(n, d)) * (1.0 + np.arange(d)) ** -decay) @ turn).astype(np.float32)
 
 
-def segments_of(vectors, cuts=(), dead=()):
-    """Vectors as segments that end at the cuts, with axes of all of them."""
-    axes = Axes.fit(vectors)
-    segments = []
+def state_of(vectors, cuts=(), dead=()):
+    """A state of vectors that were added in parts which end at the cuts, with axes of all of them."""
+    axes, state = Axes.fit(vectors), State()
     for lo, hi in zip([0, *cuts], [*cuts, len(vectors)], strict=True):
-        segment = Segment.of(axes.coordinates(vectors[lo:hi]), vectors[lo:hi], list(range(lo, hi)))
-        own = [row - lo for row in dead if lo <= row < hi]
-        segments.append(segment.without(np.array(own)) if own else segment)
-    return segments, axes
+        state = appended(state, Batch(vectors[lo:hi], list(range(lo, hi))), axes)
+    return state.without(np.array(dead, dtype=np.int64))

@@ -1,17 +1,18 @@
 """Damaged folders of an index: the answers of before or a `ValueError`; finite ones where all checksums fit again."""
 
-import hashlib
 import json
+import sqlite3
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from budget import SECONDS, run
-from damage import change_field, flip_bytes, fresh
+from damage import SCALARS, flip_bytes, fresh
 
 import graph_metric_learn as gml
-from graph_metric_learn.index.manifest import FILE
+from graph_metric_learn.index.database import Database
+from graph_metric_learn.index.folder import FILE
 from write_models import tiny_graphs
 
 SMALL = 2**28  # bytes that nothing in a folder of a few kilobytes may ask for
@@ -19,7 +20,7 @@ SMALL = 2**28  # bytes that nothing in a folder of a few kilobytes may ask for
 
 @pytest.fixture(scope="module", params=["vectors", "curves", "unequal-steps"])
 def saved(request, tmp_path_factory):
-    """An index of vectors or of curves in a folder, with several segments, removed rows, and ids of both kinds."""
+    """An index of vectors or of curves in a folder, with several changes, removed rows, and ids of both kinds."""
     graphs, y = tiny_graphs(12)
     if request.param == "vectors":
         metric = gml.GraphMetric(features=["trees@1"], n_components=20, random_state=0).fit(graphs, y)
@@ -66,21 +67,72 @@ def finite(found):
     return all(part.dtype.kind != "f" or np.isfinite(part).all() for part in parts)
 
 
-def signed(folder, body):
-    """A manifest with a digest that fits."""
-    body = {name: value for name, value in body.items() if name != "sha256"} if isinstance(body, dict) else body
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    (folder / FILE).write_text(json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()}))
+def build_of(folder):
+    return folder / json.loads((folder / FILE).read_text())["build"]
 
 
-def change_bytes(folder, body, rng):
-    """Other bytes in an array, or an odd number in it, with a checksum that fits."""
-    records = [one for one in (body["axes"], body["removed"], *body["segments"]) if one is not None]
-    record = records[int(rng.integers(len(records)))]
-    name = str(rng.choice(sorted(record["arrays"])))
-    entry = record["arrays"][name]
-    data = bytearray((folder / record["file"]).read_bytes())
-    values = np.frombuffer(data, entry["dtype"], int(np.prod(entry["shape"])), entry["offset"])
+def sign(folder):
+    """Computes all checksums anew, so far as the database can still be read."""
+    build = build_of(folder)
+    connection = sqlite3.connect(build / "index.sqlite", isolation_level=None)
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(head)")]
+    head = dict(zip(columns, connection.execute("SELECT * FROM head").fetchone() or (), strict=False))
+    try:
+        rows = connection.execute("SELECT id, note FROM rows ORDER BY row").fetchall()
+        head["rows_crc"] = zlib.crc32("".join(map(repr, rows)).encode())
+        removed = [row for (row,) in connection.execute("SELECT row FROM removed ORDER BY number")]
+        head["removed_crc"] = zlib.crc32(np.array(removed, dtype=np.int64).tobytes())
+        axes = connection.execute("SELECT * FROM axes").fetchone() or ()
+        parts = [part if isinstance(part, int) else zlib.crc32(part) for part in axes]
+    except (TypeError, ValueError, OverflowError):
+        parts = []
+    for name in columns:
+        if name.endswith("_crc") and (build / name.removesuffix("_crc")).is_file():
+            head[name] = zlib.crc32((build / name.removesuffix("_crc")).read_bytes())
+    values = [head.get(name) for name in columns[:-1]]
+    order = [parts[2], *parts[:2]] if len(parts) == 3 else parts
+    crc = zlib.crc32(repr((*values, *order)).encode())
+    connection.execute("UPDATE head SET " + ", ".join(f"{name} = ?" for name in columns), [*values, crc])
+    connection.close()
+
+
+def change_database(folder, rng):
+    """Another value in the database, or a row less or twice."""
+    connection = sqlite3.connect(build_of(folder) / "index.sqlite", isolation_level=None)
+    table = str(rng.choice(["head", "head", "axes", "removed", "rows", "rows"]))
+    columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    if not count:
+        return "nothing"
+    rowid = connection.execute(f"SELECT rowid FROM {table} LIMIT 1 OFFSET {int(rng.integers(count))}").fetchone()[0]
+    column, kind = str(rng.choice(columns)), rng.integers(5)
+    old = connection.execute(f"SELECT {column} FROM {table} WHERE rowid = ?", (rowid,)).fetchone()[0]
+    new = SCALARS[int(rng.integers(len(SCALARS)))]
+    if kind == 0:
+        connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+    elif kind == 1 and isinstance(old, int):
+        new = [old + 1, old - 1, old * 10, -old, 2**40, 2**62][int(rng.integers(6))]
+    elif kind == 2 and isinstance(old, bytes) and old:
+        new = [old[:-1], old + b"x", old[::-1], b"", b"[" * 10**5, b"\xff\xfe", bytes(len(old))][int(rng.integers(7))]
+    elif isinstance(new, int) and not -(2**63) <= new < 2**63:
+        new = 2**63 - 1
+    elif isinstance(new, (list, dict)):
+        new = json.dumps(new)
+    if kind:
+        try:
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, rowid))
+        except sqlite3.IntegrityError:
+            return "nothing"
+    connection.close()
+    return f"{table}.{column} of row {rowid}: {str(old)[:40]} -> {'removed' if kind == 0 else str(new)[:40]}"
+
+
+def change_bytes(folder, rng):
+    """Other bytes in an array, or an odd number in it."""
+    file = build_of(folder) / str(rng.choice(sorted(Database(build_of(folder)).read().arrays)))
+    data = bytearray(file.read_bytes())
+    dtype = {"curve_ends": "<i8", "steps": "<f8"}.get(file.name, "<f4")
+    values = np.frombuffer(data, dtype)
     if not values.size:
         return "nothing"
     odd = [0, 1, 255, 2**31 - 1, -1, 2**62] if values.dtype.kind in "iu" else [np.nan, np.inf, -1.0, 3e38, 1e19, 0.0]
@@ -90,9 +142,8 @@ def change_bytes(folder, body, rng):
             values[place] = np.asarray(new).astype(values.dtype)
         else:
             values.view(np.uint8)[place] ^= 1 << int(rng.integers(8))
-    entry["crc32"] = zlib.crc32(values.tobytes())
-    (folder / record["file"]).write_bytes(data)
-    return f"{name}[{place}] = {values[place]}"
+    file.write_bytes(data)
+    return f"{file.name}[{place}] = {values[place]}"
 
 
 def test_an_undamaged_copy_says_the_same(saved, tmp_path):
@@ -109,7 +160,7 @@ def test_flipped_bytes(saved, tmp_path):
     def index_bytes(rng):
         folder = fresh(path, tmp_path / "work")
         metric = folder / json.loads((folder / FILE).read_text())["metric"]
-        flip_bytes(metric if rng.random() < 0.3 else folder, rng)
+        flip_bytes([metric, folder, build_of(folder), build_of(folder)][int(rng.integers(4))], rng)
         assert same(answers(folder, graphs), wanted), "another answer"
 
     run(index_bytes, SECONDS / 15)
@@ -121,12 +172,8 @@ def test_fields_and_arrays_signed_again(saved, tmp_path):
 
     def index_fields(rng):
         folder = fresh(path, tmp_path / "work")
-        body = json.loads((folder / FILE).read_text())
-        if rng.random() < 0.5:
-            body, what = change_field({name: value for name, value in body.items() if name != "sha256"}, rng)
-        else:
-            what = change_bytes(folder, body, rng)
-        signed(folder, body)
+        what = change_database(folder, rng) if rng.random() < 0.6 else change_bytes(folder, rng)
+        sign(folder)
         try:
             found = answers(folder, graphs, verified=rng.random() < 0.5)
         except ValueError:
@@ -138,21 +185,50 @@ def test_fields_and_arrays_signed_again(saved, tmp_path):
     run(index_fields, SECONDS / 15)
 
 
+def test_signing_is_that_of_an_index(saved, tmp_path):
+    """Otherwise the fuzzer would get no further than the first checksum."""
+    path, graphs, wanted = saved
+    folder = fresh(path, tmp_path / "work")
+    sign(folder)
+    assert same(answers(folder, graphs), wanted)
+
+
 def test_a_folder_that_claims_much_allocates_little(saved, tmp_path):
-    """Sizes in the manifest are compared with the files before anything is made from them."""
+    """Sizes in the database are compared with the files before anything is made from them."""
     import tracemalloc
 
     path, *_ = saved
     for size in (10**9, 2**40):
         folder = fresh(path, Path(tmp_path / "work"))
-        body = json.loads((folder / FILE).read_text())
-        for record in body["segments"]:
-            record["bytes"] = size * 64
-            for entry in record["arrays"].values():
-                entry["shape"][0] = size
-        signed(folder, body)
+        connection = sqlite3.connect(build_of(folder) / "index.sqlite", isolation_level=None)
+        connection.execute("UPDATE head SET count = ?", (size,))
+        connection.close()
+        sign(folder)
         tracemalloc.start()
-        with pytest.raises(ValueError, match="manifest"):
+        with pytest.raises(ValueError, match="bytes, the database says"):
             gml.GraphIndex.load(folder)
         assert tracemalloc.get_traced_memory()[1] < SMALL
         tracemalloc.stop()
+
+
+def test_other_databases_are_refused(saved, tmp_path):
+    path, *_ = saved
+    for statement in (
+        "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows; END",
+        "CREATE VIEW v AS SELECT * FROM rows",
+        "DROP INDEX rows_of_id",
+        "PRAGMA application_id = 7",
+        "PRAGMA user_version = 3",
+        "PRAGMA journal_mode = WAL",
+    ):
+        folder = fresh(path, tmp_path / "work")
+        connection = sqlite3.connect(build_of(folder) / "index.sqlite", isolation_level=None)
+        connection.execute(statement)
+        connection.close()
+        with pytest.raises(ValueError, match="it is not a database of an index"):
+            gml.GraphIndex.load(folder)
+    for data in (b"", b"SQLite format 3\0" + b"\0" * 84, b"text" * 1000):
+        folder = fresh(path, tmp_path / "work")
+        (build_of(folder) / "index.sqlite").write_bytes(data)
+        with pytest.raises(ValueError, match=r"index\.sqlite is damaged"):
+            gml.GraphIndex.load(folder)

@@ -9,7 +9,7 @@ NO_DEAD = np.zeros(0, np.bool_)
 
 
 def parts(coordinates):
-    """Heads and middles."""
+    """Coarse and fine coordinates."""
     return np.ascontiguousarray(coordinates[:, :16]), np.ascontiguousarray(coordinates[:, 16:])
 
 
@@ -30,13 +30,13 @@ def data(request, rng):
 @pytest.mark.parametrize("dead_rows", [[], [0, 30, 500, 999]])
 def test_one_query_finds_what_a_plain_sum_finds(data, threads, dead_rows):
     vectors, queries = data
-    heads, query_heads = prepared(vectors, queries)
+    heads, query_coordinates = prepared(vectors, queries)
     dead = np.isin(np.arange(1000), dead_rows) if dead_rows else NO_DEAD
     for q, query in enumerate(queries):
         best, where = np.full((1, 5), np.inf), np.full((1, 5), -1)
         refined = np.zeros(1, np.int64)
         kernels.nearest_one(
-            *heads, vectors, dead, query_heads[q], query, 10, np.inf, best, where, refined, threads=threads
+            *heads, vectors, dead, query_coordinates[q], query, 10, np.inf, best, where, refined, threads=threads
         )
         expected, rows = nearest_rows(vectors, query, 5, dead_rows)
         np.testing.assert_array_equal(where[0] - 10, rows)
@@ -46,24 +46,24 @@ def test_one_query_finds_what_a_plain_sum_finds(data, threads, dead_rows):
 
 def test_few_rows_are_compared_by_all_coordinates(rng):
     vectors, queries = decaying(rng, 20_000, 64, 1.5), decaying(rng, 1, 64, 1.5)
-    heads, query_heads = prepared(vectors, queries)
+    heads, query_coordinates = prepared(vectors, queries)
     refined = np.zeros(1, np.int64)
     best, where = np.full((1, 5), np.inf), np.full((1, 5), -1)
-    kernels.nearest_one(*heads, vectors, NO_DEAD, query_heads[0], queries[0], 0, np.inf, best, where, refined)
-    assert refined[0] < 200  # and by heads alone
+    kernels.nearest_one(*heads, vectors, NO_DEAD, query_coordinates[0], queries[0], 0, np.inf, best, where, refined)
+    assert refined[0] < 200  # and by coarse coordinates alone
     best, where = np.full((1, 5), np.inf), np.full((1, 5), -1)
     alone = heads[0], heads[1][:, :0]
-    kernels.nearest_one(*alone, vectors, NO_DEAD, query_heads[0], queries[0], 0, np.inf, best, where, refined)
+    kernels.nearest_one(*alone, vectors, NO_DEAD, query_coordinates[0], queries[0], 0, np.inf, best, where, refined)
     assert refined[0] < 1000
 
 
 def test_chunks_look_at_their_own_rows_below_the_limit(data):
     vectors, queries = data
-    heads, query_heads = prepared(vectors, queries)
+    heads, query_coordinates = prepared(vectors, queries)
     limit = np.median(distances_to(vectors, queries[0])) ** 2
     best, where = np.full((3, 4), np.inf), np.full((3, 4), -1)
     kernels.nearest_one(
-        *heads, vectors, NO_DEAD, query_heads[0], queries[0], 0, limit, best, where, np.zeros(3, np.int64)
+        *heads, vectors, NO_DEAD, query_coordinates[0], queries[0], 0, limit, best, where, np.zeros(3, np.int64)
     )
     for c in range(3):
         lo, hi = c * 1000 // 3, (c + 1) * 1000 // 3
@@ -75,10 +75,10 @@ def test_chunks_look_at_their_own_rows_below_the_limit(data):
 @pytest.mark.parametrize("dead_rows", [[], [0, 30, 500, 999]])
 def test_many_queries_find_what_plain_sums_find(data, dead_rows):
     vectors, queries = data
-    heads, query_heads = prepared(vectors, queries)
+    heads, query_coordinates = prepared(vectors, queries)
     dead = np.isin(np.arange(1000), dead_rows) if dead_rows else NO_DEAD
     best, where = np.full((8, 5), np.inf), np.full((8, 5), -1)
-    kernels.nearest_many(*heads, vectors, dead, query_heads, queries, 7, best, where, np.zeros(3, np.int64))
+    kernels.nearest_many(*heads, vectors, dead, query_coordinates, queries, 7, best, where, np.zeros(3, np.int64))
     centre = vectors.mean(0)
     products = ((queries - centre) @ (vectors - centre).T).astype(np.float32)
     norms, query_norms = (((part - centre).astype(np.float64) ** 2).sum(1) for part in (vectors, queries))
@@ -94,7 +94,7 @@ def test_many_queries_find_what_plain_sums_find(data, dead_rows):
 
 def test_rows_within_a_radius_are_those_of_a_plain_sum(data):
     vectors, queries = data
-    heads, query_heads = prepared(vectors, queries)
+    heads, query_coordinates = prepared(vectors, queries)
     for q in (0, 6):
         exact = np.empty(1000)
         kernels.all_squares(vectors, queries[q], exact)
@@ -102,7 +102,7 @@ def test_rows_within_a_radius_are_those_of_a_plain_sum(data):
         limit = np.sort(exact)[20]
         dead = np.arange(1000) == 30
         found = np.empty(1000)
-        kernels.within(*heads, vectors, dead, query_heads[q], queries[q], limit, found)
+        kernels.within(*heads, vectors, dead, query_coordinates[q], queries[q], limit, found)
         near = (exact <= limit) & ~dead  # the limit itself is within
         np.testing.assert_array_equal(found >= 0, near)
         np.testing.assert_array_equal(found[near], exact[near])
@@ -114,9 +114,9 @@ def test_heads_far_from_the_centre_hide_no_neighbour(rng):
     vectors[0] += 1e3  # the centre is elsewhere
     axes = Axes(np.full(24, -1e3), Axes.fit(vectors).directions, 2000)
     queries = vectors[[5, 1500]]
-    heads, query_heads = parts(axes.coordinates(vectors)), axes.coordinates(queries)
+    heads, query_coordinates = parts(axes.coordinates(vectors)), axes.coordinates(queries)
     for q in range(2):
         best, where = np.full((1, 6), np.inf), np.full((1, 6), -1)
         refined = np.zeros(1, np.int64)
-        kernels.nearest_one(*heads, vectors, NO_DEAD, query_heads[q], queries[q], 0, np.inf, best, where, refined)
+        kernels.nearest_one(*heads, vectors, NO_DEAD, query_coordinates[q], queries[q], 0, np.inf, best, where, refined)
         np.testing.assert_array_equal(where[0], nearest_rows(vectors, queries[q], 6)[1])

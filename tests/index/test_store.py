@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_metric_learn.index import store as store_module
-from graph_metric_learn.index.folder import State, create
+from graph_metric_learn.index import rows as rows_module
+from graph_metric_learn.index.folder import create
+from graph_metric_learn.index.rows import State
 from graph_metric_learn.index.search import nearest
-from graph_metric_learn.index.store import Store, ids_at, known_rows, notes_at, rows_of
+from graph_metric_learn.index.store import Store
 from toy_metrics import FirstColumn, points
 from vector_oracle import distances_to
 
@@ -18,12 +19,10 @@ WIDTH = 18
 def contents(store):
     """Vectors and metadata by id, read row by row."""
     state, found = store.state, {}
-    for segment in state.segments:
-        for row in range(len(segment)):
-            if not (len(segment.dead) and segment.dead[row]):
-                (name,), (note,) = segment.ids.at(np.array([row])), segment.metadata(np.array([row]))
-                assert name not in found
-                found[name] = segment.arrays["vectors"][row].tolist(), note
+    for row in state.alive:
+        (name,), (note,) = state.catalogue.ids(np.array([row])), state.metadata(np.array([row]))
+        assert name not in found
+        found[name] = state.arrays["vectors"][row].tolist(), note
     return found
 
 
@@ -59,7 +58,7 @@ def test_add_update_remove_compact(opened, rng):
         assert contents(store) == contents(again()) == expected
         assert len(store) == 4
         store.compact()
-    assert sum(map(len, store.state.segments)) == 4
+    assert store.state.count == 4
     assert store.add(first[:1]) == [9]
 
 
@@ -68,7 +67,7 @@ def test_updating_keeps_metadata_unless_told(opened, rng):
     store.add(vectors_for(rng, 2), ["a", "b"], [{"n": 1}, {"n": 2}])
     store.update(vectors_for(rng, 1), ["a"])
     state = again().state
-    assert notes_at(state, known_rows(state, ["a", "b"])) == [{"n": 1}, {"n": 2}]
+    assert state.metadata(state.rows_of(["a", "b"])) == [{"n": 1}, {"n": 2}]
 
 
 def test_what_is_refused_changes_nothing(opened, rng):
@@ -92,8 +91,14 @@ def test_everything_can_be_removed(opened, rng):
     store.remove([0, 1, 2])
     store.compact()
     assert len(store) == len(again()) == 0
+    store.close()
+    store = again()
     assert store.add(vectors_for(rng, 1)) == [3]  # numbers are not used twice
     assert len(again()) == 1
+    store.remove([3])
+    assert len(again()) == 0
+    store.close()
+    assert again().add(vectors_for(rng, 1)) == [4]
 
 
 def test_one_by_one_is_as_together_and_axes_follow(opened, rng):
@@ -102,29 +107,42 @@ def test_one_by_one_is_as_together_and_axes_follow(opened, rng):
     for row in range(300):
         store.add(vectors[row : row + 1])
     state = again().state
-    assert len(state.segments) < 20
     assert state.axes.fitted_to == 256
     queries = vectors[:7]
-    distances, rows = nearest(state.segments, state.axes.coordinates(queries), queries, 4)
+    distances, rows = nearest(state, state.axes.coordinates(queries), queries, 4)
     for q in range(7):
         exact = distances_to(vectors, queries[q])
-        assert ids_at(state, rows[q]) == np.argsort(exact, kind="stable")[:4].tolist()
+        assert state.catalogue.ids(rows[q]) == np.argsort(exact, kind="stable")[:4].tolist()
         np.testing.assert_allclose(distances[q], np.sort(exact)[:4], atol=1e-12)
 
 
-def test_compaction_splits_and_joins(opened, rng, monkeypatch):
-    monkeypatch.setattr(store_module, "_COMPACT_ROWS", 50)
+def test_compaction_leaves_no_gaps_however_many_rows_are_read_at_a_time(opened, rng, monkeypatch):
+    monkeypatch.setattr(rows_module, "_BATCH_BYTES", 50 * 4 * WIDTH)
     store, again = opened
     vectors = vectors_for(rng, 230)
     for lo, hi in ((0, 130), (130, 140), (140, 230)):
         store.add(vectors[lo:hi])
     store.remove([0, 131, 229])
     store.compact()
-    assert max(map(len, store.state.segments)) < 100
-    assert sum(map(len, store.state.segments)) == 227
+    assert store.state.count == 227
     kept = [i for i in range(230) if i not in (0, 131, 229)]
     assert contents(again()) == {i: (vectors[i].tolist(), None) for i in kept}
     assert list(contents(again())) == kept  # in the order of adding
+
+
+def test_a_state_stays_as_it_was(opened, rng):
+    """Also its ids and metadata, after these graphs were replaced, removed, and everything was written anew."""
+    store, _ = opened
+    store.add(vectors_for(rng, 3), ["a", "b", 7], ["x", "y", None])
+    before, wanted = store.state, contents(store)
+    store.update(vectors_for(rng, 1), ["a"], ["new"])
+    store.remove([7])
+    store.add(vectors_for(rng, 200))
+    store.compact()
+    assert contents(Store(before)) == wanted
+    assert before.find(["a", "b", 7, 8]).tolist() == [0, 1, 2, -1]
+    assert before.metadata(before.rows_of(["a"])) == ["x"]
+    assert store.state.metadata(store.state.rows_of(["a"])) == ["new"]
 
 
 CHANGES = st.lists(
@@ -179,10 +197,10 @@ def test_any_sequence_of_changes_is_that_of_a_dictionary(tmp_path_factory, on_di
             state = store.state
             query = vectors[:1]
             k = min(3, len(expected))
-            distances, found = nearest(state.segments, state.axes.coordinates(query), query, k)
+            distances, found = nearest(state, state.axes.coordinates(query), query, k)
             exact = np.sort(distances_to([v for v, _ in expected.values()], query[0]))[:k]
             np.testing.assert_allclose(distances[0], exact, rtol=1e-12, atol=1e-12)
-            assert (rows_of(state, ids_at(state, found[0])) == found[0]).all()
+            assert (state.find(state.catalogue.ids(found[0])) == found[0]).all()
     store.close()
 
 
@@ -195,8 +213,8 @@ def test_searches_go_on_while_others_change(rng):
         own = np.random.default_rng(seed)
         while not stop.is_set():
             state, query = store.state, vectors_for(own, 1)
-            distances, rows = nearest(state.segments, state.axes.coordinates(query), query, 20)
-            if len(set(ids_at(state, rows[0]))) != 20 or (np.diff(distances[0]) < 0).any():
+            distances, rows = nearest(state, state.axes.coordinates(query), query, 20)
+            if len(set(state.catalogue.ids(rows[0]))) != 20 or (np.diff(distances[0]) < 0).any():
                 failures.append(rows)
 
     threads = [threading.Thread(target=search, args=(seed,)) for seed in range(3)]

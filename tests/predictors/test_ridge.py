@@ -42,7 +42,7 @@ def test_the_penalty_has_the_least_error_on_graphs_held_out(rng):
     graphs = as_graphs(points(*x))
     metric = FirstColumn().fit(graphs)
     objective, target = Numbers.of(rough)
-    views = ReferenceFolds(metric, graphs, metric.embed(graphs), own=False).views(objective, target)
+    views = ReferenceFolds(metric, graphs, metric.embed(graphs), own=None).views(objective, target)
     errors = {}
     for penalty in (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0):
         plain = KernelRidge(alpha=penalty, kernel="precomputed")

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from graph_metric_learn.index.folder import IndexFolder, create, sync
+from graph_metric_learn._core.files import sync
+from graph_metric_learn.index.folder import IndexFolder, create
 from graph_metric_learn.index.search import nearest
 from graph_metric_learn.index.store import Store
 from graph_metric_learn_reproduction.experiments.timing import seconds
@@ -96,7 +97,7 @@ def _search(report: Report, store: Store, vectors: np.ndarray, queries: np.ndarr
 def _nearest(store: Store, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     state = store.state
     assert state.axes is not None
-    return nearest(state.segments, state.axes.coordinates(queries), queries, _K)
+    return nearest(state, state.axes.coordinates(queries), queries, _K)
 
 
 def _changes(report: Report, where: str, store: Store, queries: np.ndarray) -> None:
@@ -120,7 +121,7 @@ def _on_disk(report: Report, path: Path, queries: np.ndarray) -> None:
     """Opening, changing and compacting an index on disk."""
     opening = seconds(lambda: Store.open(path), budget=0.5)
     store = Store.open(path)
-    size = sum(file.stat().st_size for file in path.iterdir())
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     report.target(f"open an index of {len(store):,}", opening, 1, at_most=True, unit="s")
     report.numbers["sync"] = sorted(_replaced_file(path.parent) for _ in range(30))
     _changes(report, "on disk", store, queries)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from .._core.registry import Registry
+from .rows import State
 from .search import nearest
-from .segment import Segment
 
 _SAMPLE = 200  # rows whose neighbours are looked for, to measure the recall
 _SAMPLE_K = 10
@@ -47,10 +46,10 @@ class UsearchEngine:
         self._index.add(np.arange(first, first + len(vectors), dtype=np.uint64), vectors)
 
     def search(self, queries: np.ndarray, k: int) -> np.ndarray:
-        found = self._index.search(queries, k)
-        keys = np.asarray(found.keys).reshape(len(queries), -1).astype(np.int64)
+        matches = self._index.search(queries, k)
+        keys = np.asarray(matches.keys).reshape(len(queries), -1).astype(np.int64)
         if len(queries) > 1:
-            counts = np.asarray(found.counts)
+            counts = np.asarray(matches.counts)
             keys[np.arange(keys.shape[1])[None, :] >= counts[:, None]] = -1
         return keys
 
@@ -96,61 +95,44 @@ class Approximate:
         self._measured = 0
         self.recall_ = 1.0
 
-    def follow(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
+    def follow(self, state: State) -> None:
         """Adds the rows that are new, and measures the recall when there are 10 % more."""
-        first = 0
-        for segment in segments:
-            new = segment.arrays["vectors"][max(self._rows - first, 0) :]
-            if len(new):
-                self._engine.add(first + len(segment) - len(new), new)
-            first += len(segment)
-            self._rows = max(self._rows, first)
+        if state.count > self._rows:
+            self._engine.add(self._rows, state.arrays["vectors"][self._rows :])
+            self._rows = state.count
         if self._rows > _MORE * self._measured:
-            self._measure(segments, coordinates_of)
+            self._measure(state)
             self._measured = self._rows
 
-    def _measure(self, segments: Sequence[Segment], coordinates_of: Any) -> None:
-        alive = np.concatenate(
-            [~s.dead if len(s.dead) else np.ones(len(s), np.bool_) for s in segments]
-        )  # fmt: skip
-        rows = np.flatnonzero(alive)
-        chosen = np.random.default_rng(0).permutation(rows)[:_SAMPLE]
-        queries = vectors_at(segments, np.sort(chosen))
+    def _measure(self, state: State) -> None:
+        assert state.axes is not None
+        rows = state.alive
+        queries = state.arrays["vectors"][np.sort(np.random.default_rng(0).permutation(rows)[:_SAMPLE])]
         k = min(_SAMPLE_K, len(rows))
-        exact, _ = nearest(segments, coordinates_of(queries), queries, k)
-        found, _ = self.search(segments, queries, k)
-        self.recall_ = float((found <= exact[:, -1:]).mean())
+        exact, _ = nearest(state, state.axes.coordinates(queries), queries, k)
+        distances, _ = self.search(state, queries, k)
+        self.recall_ = float((distances <= exact[:, -1:]).mean())
 
-    def search(self, segments: Sequence[Segment], queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and row numbers [Q, k] of rows that are likely the nearest; the distances are exact."""
+    def search(self, state: State, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and rows [Q, k] of rows that are likely the nearest; the distances are exact."""
         distances, rows = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1, np.int64)
-        removed = sum(int(segment.dead.sum()) for segment in segments)
-        dead = np.concatenate([s.dead if len(s.dead) else np.zeros(len(s), np.bool_) for s in segments])
+        removed = state.count - len(state)
         wanted = min(2 * k + 16, self._rows)
-        found = self._engine.search(queries, wanted)
+        candidates = self._engine.search(queries, wanted)
         for q in range(len(queries)):
-            some = self._alive(found[q], dead)
-            if len(some) < k and removed:  # most of what was found was removed
-                some = self._alive(self._engine.search(queries[q : q + 1], min(wanted + removed, self._rows))[0], dead)
+            some = _alive(candidates[q], state)
+            if len(some) < k and removed:  # most of what came was removed
+                some = _alive(self._engine.search(queries[q : q + 1], min(wanted + removed, self._rows))[0], state)
             if len(some) < k:
-                some = np.flatnonzero(~dead)  # a graph that does not lead everywhere: all rows
-            steps = vectors_at(segments, some).astype(np.float64) - queries[q]
+                some = state.alive  # a graph that does not lead everywhere: all rows
+            steps = state.arrays["vectors"][some].astype(np.float64) - queries[q]
             exact = np.sqrt((steps * steps).sum(1))
             order = np.argsort(exact, kind="stable")[:k]
             distances[q], rows[q] = exact[order], some[order]
         return distances, rows
 
-    @staticmethod
-    def _alive(rows: np.ndarray, dead: np.ndarray) -> np.ndarray:
-        rows = np.unique(rows[(rows >= 0) & (rows < len(dead))])
-        return rows[~dead[rows]]
 
-
-def vectors_at(segments: Sequence[Segment], rows: np.ndarray) -> np.ndarray:
-    """The vectors of these rows, ascending [n, d]."""
-    parts, first = [], 0
-    for segment in segments:
-        own = rows[(rows >= first) & (rows < first + len(segment))] - first
-        parts.append(segment.arrays["vectors"][own])
-        first += len(segment)
-    return np.concatenate(parts)
+def _alive(rows: np.ndarray, state: State) -> np.ndarray:
+    """The different ones of these rows that count, ascending."""
+    rows = np.unique(rows[(rows >= 0) & (rows < state.count)])
+    return rows[~state.dead[rows]] if len(state.dead) else rows

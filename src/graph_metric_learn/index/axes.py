@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .kernels import HEAD, MIDDLE
+from ..linalg.principal_axes import principal_axes
+from .kernels import COARSE, FINE
 
 _FITTED_TO = 20_000  # vectors that axes are computed from, at most
 FEW = 16  # rows are too few to compute axes from; four times as many are enough
@@ -27,19 +28,16 @@ class Axes:
         Orthonormal columns, the one of largest variance first.
     fitted_to : int
         How many rows the index had when they were computed.
-    file : str or None
-        The name of the file that they were read from.
     """
 
     centre: np.ndarray
     directions: np.ndarray
     fitted_to: int
-    file: str | None = None
 
     @classmethod
     def first(cls, width: int) -> Axes:
         """Axes of an index with too few rows to compute any: the first coordinates."""
-        return cls(np.zeros(width), np.eye(width, min(width, HEAD + MIDDLE)), FEW)
+        return cls(np.zeros(width), np.eye(width, min(width, COARSE + FINE)), FEW)
 
     def is_outgrown(self, rows: int) -> bool:
         """Whether there are so many more rows now that axes should be computed anew."""
@@ -51,22 +49,20 @@ class Axes:
         some = vectors[:: max(1, -(-len(vectors) // _FITTED_TO))].astype(np.float64)
         centre = some.mean(0)
         some -= centre
-        _, axes = np.linalg.eigh(some.T @ some)
-        return cls(
-            centre, np.ascontiguousarray(axes[:, ::-1][:, : HEAD + MIDDLE]), len(vectors) if rows is None else rows
-        )
+        _, axes = principal_axes(some.T @ some)
+        return cls(centre, np.ascontiguousarray(axes[:, : COARSE + FINE]), len(vectors) if rows is None else rows)
 
     def coordinates(self, vectors: np.ndarray) -> np.ndarray:
         """Coordinates along the axes [n, 16 + m], float32, m up to 32; zeros where vectors have fewer than 16.
 
         >>> vectors = np.random.default_rng(0).normal(size=(100, 20)).astype(np.float32)
-        >>> found = Axes.fit(vectors).coordinates(vectors)
-        >>> bool(np.linalg.norm(found[0] - found[1]) <= np.linalg.norm(vectors[0] - vectors[1]))
+        >>> some = Axes.fit(vectors).coordinates(vectors)
+        >>> bool(np.linalg.norm(some[0] - some[1]) <= np.linalg.norm(vectors[0] - vectors[1]))
         True
         """
-        found = np.zeros((len(vectors), max(self.directions.shape[1], HEAD)), np.float32)
+        coordinates = np.zeros((len(vectors), max(self.directions.shape[1], COARSE)), np.float32)
         step = max(1, _BLOCK // vectors.shape[1])
         for lo in range(0, len(vectors), step):
             turned = (vectors[lo : lo + step] - self.centre) @ self.directions
-            found[lo : lo + step, : turned.shape[1]] = turned
-        return found
+            coordinates[lo : lo + step, : turned.shape[1]] = turned
+        return coordinates

@@ -1,51 +1,72 @@
 """An index on disk: one writer, any number of readers, and changes that happen as a whole or not at all.
 
-Files of arrays are written under new names and never changed; `manifest.json` says which of them count. A change writes
-the new files, then a new manifest beside the old one, and puts it in its place: that one step makes the change. Whoever
-is stopped before leaves files that nobody refers to, which the next writer removes. An index that takes many changes to
-make is made in a hidden folder, and gets its name when all of them are done.
+`manifest.json` names a build, see `database`, and the folder of the metric. Most changes are a transaction in the
+build; those that write all rows anew make another build, and put a new manifest in place of the old one: that one step
+makes the change. Whoever is stopped before leaves folders that nobody refers to, which the next writer removes. An
+index that takes many changes to make is made in a hidden folder, and gets its name when all of them are done.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._core.files import current_umask, locked, remove_leftovers
-from .array_file import NAME, map_arrays, verify_arrays, write_all, write_arrays
+from .._core.files import locked, remove_leftovers, sync, write_atomic
 from .axes import Axes
-from .manifest import FILE, METRIC, Manifest, check_contents
-from .segment import NO_DEAD, Segment
+from .database import VERSION, Database
+from .rows import Batch, State, batches_of
 
+FORMAT = "graph-metric-learn index"
+FILE = "manifest.json"
 _LOCK = "writer.lock"
-_NEW_MANIFEST = ".manifest.new"
-_ATTEMPTS = 50  # to read a manifest whose files a writer has just replaced
+_NAME = re.compile(r"(build|metric)-[0-9a-f]{8}")
+_ATTEMPTS = 50  # to read a build that a writer has just replaced
+_Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """All rows of an index at one moment. States never change: a change makes another one.
+class Manifest(NamedTuple):
+    """What an index on disk consists of: names of two folders."""
 
-    Segments that are yet to be written may be an iterator, so that memory holds one of them at a time.
-    """
+    build: str = ""
+    metric: str = ""
 
-    segments: Any = ()
-    axes: Axes | None = None
-    next_id: int = 0
+    @classmethod
+    def read(cls, path: Path) -> Manifest:
+        """The manifest in a folder, or a `ValueError` that names the field which is wrong."""
+        if not (path / FILE).is_file():
+            raise ValueError(f"{path} is not an index: it has no {FILE}")
+        try:
+            body = json.loads((path / FILE).read_bytes())
+        except (ValueError, RecursionError):
+            raise ValueError(f"{path / FILE} is damaged or not ours: it is not JSON") from None
+        if not isinstance(body, dict) or body.get("format") != FORMAT:
+            raise ValueError(f"{path / FILE} is damaged or not ours: its format must be {FORMAT!r}")
+        if body.get("version") != VERSION:
+            raise ValueError(
+                f"{path}: version of the index is {body.get('version')!r}, this library reads {VERSION}: remove "
+                "the folder and make the index anew, or use the version of the library that it is from"
+            )
+        for name in cls._fields:
+            value = body.get(name)
+            if not isinstance(value, str) or not _NAME.fullmatch(value) or not value.startswith(name):
+                raise ValueError(f"{path / FILE}: {name} is {value!r}, which is no folder of an index")
+        return cls(body["build"], body["metric"])
 
-    def __len__(self) -> int:
-        return sum(segment.alive for segment in self.segments)
+    def write(self, path: Path) -> None:
+        """The one step that makes the change: before it the old folders count, after it the new ones."""
+        text = json.dumps({"format": FORMAT, "version": VERSION, **self._asdict()})
+        write_atomic(path / FILE, text, overwrite=True)
 
 
 class IndexFolder:
@@ -58,72 +79,50 @@ class IndexFolder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.manifest = Manifest(0, "", None, 0, 0, None, None, [])
+        self.manifest = Manifest()
+        self._database: Database | None = None
         self._unlock: weakref.finalize | None = None
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def read(self, known: State | None = None) -> State:
-        """The state that the manifest describes; files that `known` has mapped are not mapped again."""
-        if not (self.path / FILE).is_file():
-            raise ValueError(f"{self.path} is not an index: it has no {FILE}")
-        for attempt in range(_ATTEMPTS):
-            manifest = Manifest.read(self.path / FILE)
-            try:
-                state = self._mapped(manifest, known or State())
-            except FileNotFoundError as error:  # removed since the manifest was read: there is a newer one
-                if attempt == _ATTEMPTS - 1 or Manifest.read(self.path / FILE).generation == manifest.generation:
-                    raise ValueError(f"{error.filename} is missing: the index is damaged") from None
-                continue
-            self.manifest = manifest
-            return state
-        raise AssertionError("unreachable")
+    def read(self) -> State:
+        """The state that is on disk."""
+        return self._from_build(self._read)
+
+    def _read(self, manifest: Manifest) -> State:
+        if self.manifest.metric not in ("", manifest.metric):
+            raise ValueError(f"{self.path} was replaced by another index: load it again")
+        if self._database is None or manifest != self.manifest:
+            database = Database(self.path / manifest.build)
+        else:
+            database = self._database
+        state = database.read()
+        self.manifest, self._database = manifest, database
+        return state
 
     def is_current(self) -> bool:
-        """Whether nothing has changed since the manifest was read."""
-        return Manifest.read(self.path / FILE).generation == self.manifest.generation
+        """Whether nothing has changed since it was read."""
+        if Manifest.read(self.path) != self.manifest or self._database is None:
+            return False
+        try:
+            return self._database.is_current()
+        except FileNotFoundError:  # replaced meanwhile
+            return False
 
     def verify(self) -> None:
         """A `ValueError` that names the file unless every file is the one that was written."""
-        manifest = Manifest.read(self.path / FILE)
-        for record in (manifest.axes, manifest.removed, *manifest.segments):
-            if record is not None:
-                verify_arrays(self.path, record)
+        self._from_build(lambda manifest: Database(self.path / manifest.build).verify())
 
-    def _mapped(self, manifest: Manifest, known: State) -> State:
-        axes = known.axes
-        if manifest.axes is None:
-            axes = None
-        elif axes is None or axes.file != manifest.axes["file"]:
-            arrays = map_arrays(self.path, manifest.axes)
-            for name in ("centre", "directions"):
-                if not np.isfinite(arrays[name]).all():
-                    raise ValueError(f"{self.path / manifest.axes['file']}: {name} must be finite: the file is damaged")
-            axes = Axes(arrays["centre"].copy(), arrays["directions"].copy(), manifest.fitted_to, manifest.axes["file"])
-        mapped = {segment.file: segment for segment in known.segments}
-        segments = []
-        for record in manifest.segments:
-            segment = mapped.get(record["file"])
-            if segment is None:
-                arrays = map_arrays(self.path, record)
-                check_contents(arrays, str(self.path / record["file"]))
-                segment = Segment(arrays, file=record["file"])
-            segments.append(segment)
-        dead = self._dead(manifest, sum(map(len, segments)))
-        first = 0
-        for i, segment in enumerate(segments):
-            part = dead[first : first + len(segment)]
-            segments[i] = replace(segment, dead=part if part.any() else NO_DEAD)
-            first += len(segment)
-        return State(tuple(segments), axes, manifest.next_id)
-
-    def _dead(self, manifest: Manifest, rows: int) -> np.ndarray:
-        """Which rows were removed [rows]."""
-        dead = np.zeros(rows, np.bool_)
-        if manifest.removed is not None:
-            bits = np.unpackbits(map_arrays(self.path, manifest.removed)["bits"])[:rows]
-            dead[: len(bits)] = bits
-        return dead
+    def _from_build(self, work: Callable[[Manifest], _Result]) -> _Result:
+        """What `work` reads of the build that the manifest names, again where a writer has just removed it."""
+        for attempt in range(_ATTEMPTS):
+            manifest = Manifest.read(self.path)
+            try:
+                return work(manifest)
+            except FileNotFoundError as error:
+                if attempt == _ATTEMPTS - 1 or Manifest.read(self.path) == manifest:
+                    raise ValueError(f"{error.filename} is missing: the index is damaged") from None
+        raise AssertionError("unreachable")
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -157,133 +156,52 @@ class IndexFolder:
             self._unlock = None
 
     def clean(self) -> None:
-        """Removes files that the manifest does not refer to."""
-        kept = Manifest.read(self.path / FILE).files
+        """Removes what the manifest does not refer to."""
+        kept = Manifest.read(self.path)
         for path in self.path.iterdir():
-            if path.name in kept:
-                continue
-            if METRIC.fullmatch(path.name):
+            if _NAME.fullmatch(path.name) and path.name not in kept:
                 shutil.rmtree(path, ignore_errors=True)
-            elif path.name == _NEW_MANIFEST or NAME.fullmatch(path.name):
-                os.unlink(path)
+            elif path.name.startswith(f".{FILE}."):  # half of a manifest
+                path.unlink()
 
-    def commit(self, before: State, after: State, metric: Any = None) -> State:
-        """Writes the change from one state to another; the new state, mapped from its files.
+    def append(self, state: State, removed: np.ndarray, batch: Batch | None) -> State:
+        """Removes rows [m] and adds others, as one change to the state on disk; the next state."""
+        assert self._database is not None
+        return self._database.append(state, removed, batch)
 
-        metric: saved with it, in place of the one that is there.
-        """
-        old = self.manifest
-        if metric is None:
-            name = old.metric
-        else:
-            name = f"metric-{secrets.token_hex(4)}"
-            metric.save(self.path / name)
-        manifest, state = self._written(old, before, after, name)
-        self._replace_manifest(manifest, [self.path / name for name in manifest.files - old.files])
-        self.manifest = manifest
-        for name in old.files - manifest.files:
-            path = self.path / name
-            with contextlib.suppress(OSError):  # the next writer removes it
-                shutil.rmtree(path) if METRIC.fullmatch(name) else os.unlink(path)
+    def renew(self, batches: Iterable[Batch], axes: Axes | None, next_id: int, metric: Any = None) -> State:
+        """Writes all rows anew, as one change, with the metric if one is given; the next state."""
+        old, token = self.manifest, secrets.token_hex(4)
+        new = Manifest(f"build-{token}", old.metric if metric is None else f"metric-{token}")
+        Database.build(self.path / new.build, axes, batches, next_id)
+        if metric is not None:
+            metric.save(self.path / new.metric)
+            for path in (*(self.path / new.metric).iterdir(), self.path / new.metric):
+                sync(path)
+        new.write(self.path)
+        self.manifest = self.manifest._replace(metric=new.metric)
+        state = self.read()
+        for name in set(old) - {*new, ""}:
+            shutil.rmtree(self.path / name, ignore_errors=True)  # else the next writer removes it
         return state
 
     def take_over(self, other: Path) -> None:
-        """Puts the index of another folder in place of its own, in one step; the files are moved."""
-        old, manifest = Manifest.read(self.path / FILE), Manifest.read(other / FILE)
-        manifest = replace(manifest, generation=max(old.generation, manifest.generation) + 1)
+        """Puts the index of another folder in place of its own, in one step; the folders are moved."""
+        manifest = Manifest.read(other)
         try:
-            for name in manifest.files:
+            for name in manifest:
                 shutil.move(other / name, self.path / name)
-            self._replace_manifest(manifest, [self.path / name for name in manifest.files])
+            manifest.write(self.path)
         finally:
-            self.clean()  # of the files of the old index, or of the new one if that failed
-
-    def _written(self, old: Manifest, before: State, after: State, metric: str) -> tuple[Manifest, State]:
-        """Writes all files that are new; the manifest that refers to them, and the state."""
-        generation = old.generation + 1
-        records = {record["file"]: record for record in (old.axes, *old.segments) if record is not None}
-        axes, segments = after.axes, []
-        if axes is not None and axes.file not in records:
-            record = self._write(generation, "axes", {"centre": axes.centre, "directions": axes.directions})
-            axes = replace(axes, file=record["file"])
-            records[record["file"]] = record
-        for segment in after.segments:
-            if segment.file not in records:
-                segment.ids.without_objects()
-                record = self._write(generation, "rows", segment.arrays)
-                records[record["file"]] = record
-                segment = Segment(map_arrays(self.path, record), segment.dead, file=record["file"])
-            segments.append(segment)
-        removed = old.removed
-        if not _same_dead(before.segments, tuple(segments)):
-            removed = None
-            if any(len(segment.dead) for segment in segments):
-                dead = [segment.dead if len(segment.dead) else np.zeros(len(segment), np.bool_) for segment in segments]
-                removed = self._write(generation, "removed", {"bits": np.packbits(np.concatenate(dead))})
-        manifest = Manifest(
-            generation,
-            metric,
-            None if axes is None else len(axes.centre),
-            after.next_id,
-            0 if axes is None else axes.fitted_to,
-            None if axes is None else records[str(axes.file)],
-            removed,
-            [records[str(segment.file)] for segment in segments],
-        )
-        return manifest, State(tuple(segments), axes, after.next_id)
-
-    def _write(self, generation: int, kind: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-        name = f"{generation % 10**8:08d}-{secrets.token_hex(4)}.{kind}"
-        return write_arrays(self.path / name, arrays)
-
-    def _replace_manifest(self, manifest: Manifest, new_files: list[Path]) -> None:
-        """The one step that makes the change: before it the old files count, after it the new ones."""
-        new = self.path / _NEW_MANIFEST
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        try:
-            write_all(handle, manifest.text())
-        finally:
-            os.close(handle)
-        inside = [path for folder in new_files if folder.is_dir() for path in folder.iterdir()]
-        with ThreadPoolExecutor(4) as threads:  # disks sync several files in the time of one
-            list(threads.map(sync, [new, *new_files, *inside]))
-        os.replace(new, self.path / FILE)
-        sync(self.path)
-
-
-def _same_dead(before: tuple[Segment, ...], after: tuple[Segment, ...]) -> bool:
-    """Whether the bits of removed rows stay valid: the same segments with the same bits, and new ones without any."""
-    if not any(len(segment.dead) for segment in (*before, *after)):
-        return True
-    same = all(old.file == new.file and old.dead is new.dead for old, new in zip(before, after, strict=False))
-    return same and len(before) <= len(after) and not any(len(segment.dead) for segment in after[len(before) :])
+            self.clean()  # of the folders of the old index, or of the new one if that failed
 
 
 def create(path: str | Path, state: State, metric: Any, *, overwrite: bool = False) -> Path:
     """Writes an index folder in one step; refuses to replace anything but an index, and that unless told to."""
-    path = Path(path)
-    _check_replaceable(path, overwrite)
-    if path.exists():
-        folder = IndexFolder(path)
-        folder.lock()
-        folder.manifest = replace(folder.manifest, generation=Manifest.read(path / FILE).generation)
-        try:
-            folder.commit(State(), state, metric)
-        finally:
-            folder.clean()  # of the files of the old index, or of the new one if that failed
-            folder.unlock()
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
-        IndexFolder(new).commit(State(), state, metric)
-        new.chmod(0o777 & ~current_umask())
-        os.replace(new, path)
-        sync(path.parent)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    return path
+    with new_folder(path, overwrite=overwrite) as new:
+        new.mkdir()
+        IndexFolder(new).renew(batches_of(state), state.axes if len(state) else None, state.next_id, metric)
+    return Path(path)
 
 
 @contextlib.contextmanager
@@ -329,12 +247,3 @@ def _check_replaceable(path: Path, overwrite: bool) -> None:
         raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
     if path.exists() and not (path / FILE).is_file():
         raise ValueError(f"{path} exists and is not an index: choose another name")
-
-
-def sync(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

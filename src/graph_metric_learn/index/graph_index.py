@@ -19,12 +19,11 @@ from ..graphs.stream import is_stream, read_chunks
 from ..io.models import load_model
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors, curve_vectors
-from .curves import curve_arrays, curves_within, embedded_at, nearest_curves
-from .folder import IndexFolder, State, create
-from .ids import checked_id, checked_ids
-from .metadata import checked_metadata
-from .search import nearest, within_radius
-from .store import Store, ids_at, known_rows, notes_at, rows_of
+from .catalogue import checked_id, checked_ids, checked_metadata
+from .folder import IndexFolder, create
+from .rows import State
+from .search import curve_arrays, curves_within, embedded_at, nearest, nearest_curves, within_radius
+from .store import Store
 
 _CHUNK = 4000  # graphs of a stream that are embedded, by several workers if there are, and added at a time
 _CELLS = 16  # of the vectors of curves, where the metric does not say
@@ -77,7 +76,7 @@ class GraphIndex:
         return len(self._store)
 
     def __contains__(self, id: Any) -> bool:
-        return bool(rows_of(self._store.state, [checked_id(id)])[0] >= 0)
+        return bool(self._store.state.find([checked_id(id)])[0] >= 0)
 
     def __repr__(self) -> str:
         return f"GraphIndex of {len(self)} graphs"
@@ -86,16 +85,12 @@ class GraphIndex:
     def ids(self) -> np.ndarray:
         """The ids of all graphs, in the order of adding; int64 if all are whole numbers, else objects."""
         state = self._store.state
-        found = [
-            segment.ids.at(np.flatnonzero(~segment.dead) if len(segment.dead) else np.arange(len(segment)))
-            for segment in state.segments
-        ]
-        return _id_array(state, [value for part in found for value in part], (len(state),))
+        return _ids_at(state, state.alive)
 
     def metadata(self, ids: Any) -> list[Any]:
         """What was given as metadata for these ids; None where nothing was."""
         state = self._store.state
-        return notes_at(state, known_rows(state, _as_ids(ids)))
+        return state.metadata(state.rows_of(_as_ids(ids)))
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
@@ -120,30 +115,30 @@ class GraphIndex:
         ids = None if ids is None else iter(ids)
         metadata = None if metadata is None else iter(_rows_of_columns(metadata))
         for chunk in read_chunks(graphs, self.metric.read, _CHUNK * n_workers()):
-            own = None if ids is None else list(islice(ids, len(chunk)))
-            notes = None if metadata is None else list(islice(metadata, len(chunk)))
-            self._add(chunk, own, notes)
+            chunk_ids = None if ids is None else list(islice(ids, len(chunk)))
+            chunk_metadata = None if metadata is None else list(islice(metadata, len(chunk)))
+            self._add(chunk, chunk_ids, chunk_metadata)
         return self
 
     def _add(self, graphs: Any, ids: Any, metadata: Any) -> None:
-        given = self.metric.read(graphs)
-        notes = checked_metadata(metadata, len(given))
+        graphs = self.metric.read(graphs)
+        metadata = checked_metadata(metadata, len(graphs))
         if ids is None:
-            names = given.names
+            names = graphs.names
             ids = names.tolist() if names is not None and len(set(names)) == len(names) else None
         else:
-            ids = checked_ids(ids, len(given))
-        vectors, curves = self._embedded(given)
-        self._store.add(vectors, ids, notes, None if curves is None else curve_arrays(curves))
+            ids = checked_ids(ids, len(graphs))
+        vectors, curves = self._embedded(graphs)
+        self._store.add(vectors, ids, metadata, None if curves is None else curve_arrays(curves))
 
     def update(self, graphs: Any, ids: Any, metadata: Any = None) -> GraphIndex:
         """Puts other graphs in place of those with these ids; metadata=None keeps what is known."""
-        given = self.metric.read(graphs)
-        notes = checked_metadata(metadata, len(given))
-        ids = checked_ids(ids, len(given))
-        known_rows(self._store.state, ids)
-        vectors, curves = self._embedded(given)
-        self._store.update(vectors, ids, notes, None if curves is None else curve_arrays(curves))
+        graphs = self.metric.read(graphs)
+        metadata = checked_metadata(metadata, len(graphs))
+        ids = checked_ids(ids, len(graphs))
+        self._store.state.rows_of(ids)  # before the work of embedding
+        vectors, curves = self._embedded(graphs)
+        self._store.update(vectors, ids, metadata, None if curves is None else curve_arrays(curves))
         return self
 
     def remove(self, ids: Any) -> None:
@@ -184,7 +179,7 @@ class GraphIndex:
         if is_stream(graphs):
             chunks = read_chunks(graphs, self.metric.read, _CHUNK * n_workers())
             parts = [self.search(chunk, k, approximate=approximate, metadata=True) for chunk in chunks]
-            distances, ids = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+            distances, ids = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
             return (distances, ids, [note for part in parts for note in part[2]])[: 3 if metadata else 2]  # type: ignore[return-value]
         state = self._store.state
         k = _checked_k(state, k)
@@ -196,13 +191,13 @@ class GraphIndex:
         """The k nearest graphs of graphs of the index, which are themselves among them; see `search`."""
         state = self._store.state
         k = _checked_k(state, k)
-        vectors, curves = embedded_at(state.segments, known_rows(state, _as_ids(ids)))
+        vectors, curves = embedded_at(state, state.rows_of(_as_ids(ids)))
         return self._nearest(state, vectors, curves, k, False, metadata)
 
     def embedded(self, ids: Any) -> Embedded:
         """The graphs with these ids in the space of the metric, as `metric.embed` made them; vectors are float32."""
         state = self._store.state
-        vectors, curves = embedded_at(state.segments, known_rows(state, _as_ids(ids)))
+        vectors, curves = embedded_at(state, state.rows_of(_as_ids(ids)))
         return Vectors(torch.from_numpy(vectors), True) if curves is None else curves
 
     def _nearest(
@@ -213,18 +208,18 @@ class GraphIndex:
         if approximate:
             if curves is not None:
                 raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
-            found = self._store.approximate(state)
-            self.recall_ = found.recall_
-            distances, rows = found.search(state.segments, vectors, k)
+            engine = self._store.approximate(state)
+            self.recall_ = engine.recall_
+            distances, rows = engine.search(state, vectors, k)
         elif curves is not None:
-            distances, rows = nearest_curves(state.segments, state.axes.coordinates(vectors), vectors, curves, k)
+            distances, rows = nearest_curves(state, state.axes.coordinates(vectors), vectors, curves, k)
         else:
-            distances, rows = nearest(state.segments, state.axes.coordinates(vectors), vectors, k)
+            distances, rows = nearest(state, state.axes.coordinates(vectors), vectors, k)
         distances = self._without_rounding(distances, rows)
-        ids = _id_array(state, ids_at(state, rows.ravel()), rows.shape)
+        ids = _ids_at(state, rows)
         if not metadata:
             return distances.astype(np.float32), ids
-        notes = notes_at(state, rows.ravel())
+        notes = state.metadata(rows.ravel())
         return distances.astype(np.float32), ids, [notes[lo : lo + k] for lo in range(0, len(notes), k)]  # type: ignore[return-value]
 
     def search_radius(self, graphs: Any, radius: float, *, metadata: bool = False) -> tuple[list[Any], ...]:
@@ -237,22 +232,27 @@ class GraphIndex:
         state = self._store.state
         vectors, curves = self._embedded(self.metric.read(graphs))
         self._check_width(state, vectors)
-        heads = None if state.axes is None else state.axes.coordinates(vectors)
         reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):
-            if heads is None:
-                found, rows = np.zeros(0), np.zeros(0, np.int64)
-            elif curves is not None:
-                found, rows = curves_within(state.segments, heads[q], vectors[q], curves[q : q + 1], reach)
-            else:
-                found, rows = within_radius(state.segments, heads[q], vectors[q], reach)
-            found = self._without_rounding(found[None], rows[None])[0]
-            near = found <= radius
-            distances.append(found[near].astype(np.float32))
-            ids.append(_id_array(state, ids_at(state, rows[near]), (int(near.sum()),)))
-            notes.append(notes_at(state, rows[near]) if metadata else [])
+            near, rows = self._within(state, vectors[q : q + 1], None if curves is None else curves[q : q + 1], reach)
+            near = self._without_rounding(near[None], rows[None])[0]
+            inside = near <= radius
+            distances.append(near[inside].astype(np.float32))
+            ids.append(_ids_at(state, rows[inside]))
+            notes.append(state.metadata(rows[inside]) if metadata else [])
         return (distances, ids, notes) if metadata else (distances, ids)
+
+    def _within(
+        self, state: State, vectors: np.ndarray, curves: Curves | None, reach: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and rows of all rows at most `reach` away from one graph, vectors [1, d]."""
+        if state.axes is None:
+            return np.zeros(0), np.zeros(0, np.int64)
+        coordinates = state.axes.coordinates(vectors)[0]
+        if curves is not None:
+            return curves_within(state, coordinates, vectors[0], curves, reach)
+        return within_radius(state, coordinates, vectors[0], reach)
 
     def describe_recall(self) -> str:
         """What approximate search was measured to find, in a sentence."""
@@ -268,17 +268,17 @@ class GraphIndex:
             rows[q, below[q]] = np.sort(rows[q, below[q]])
         return distances
 
-    def _embedded(self, given: Graphs) -> tuple[np.ndarray, Curves | None]:
+    def _embedded(self, graphs: Graphs) -> tuple[np.ndarray, Curves | None]:
         """Vectors [N, d], float32, and the curves of metrics that compare such."""
         curves = None
         if issubclass(self.metric.embedding_type, Curves):
-            embedded = self.metric.embed(given).to("cpu")
+            embedded = self.metric.embed(graphs).to("cpu")
             assert isinstance(embedded, Curves)
             curves = embedded
             vectors = curve_vectors(curves, getattr(self.metric, "n_cells", _CELLS))
             vectors = vectors.numpy() if isinstance(vectors, torch.Tensor) else vectors
         else:
-            vectors = self.metric.transform(given)
+            vectors = self.metric.transform(graphs)
         if sparse.issparse(vectors):
             raise ValueError(
                 f"{type(self.metric).__name__} has sparse vectors, which an index does not hold: fit it with a bounded "
@@ -374,8 +374,8 @@ def _as_ids(ids: Any) -> list[Any]:
     """One id, or several, as a list."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         ids = [ids]
-    found = list(ids)
-    return checked_ids(found, len(found))
+    ids = list(ids)
+    return checked_ids(ids, len(ids))
 
 
 def _rows_of_columns(metadata: Any) -> Iterable[Any]:
@@ -385,10 +385,8 @@ def _rows_of_columns(metadata: Any) -> Iterable[Any]:
     return metadata
 
 
-def _id_array(state: State, ids: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """Ids as an array: int64 where all ids of the index are whole numbers, else objects."""
-    if all(segment.ids.all_numbers for segment in state.segments):
-        return np.array(ids, dtype=np.int64).reshape(shape)
-    found = np.empty(len(ids), dtype=object)
-    found[:] = ids
-    return found.reshape(shape)
+def _ids_at(state: State, rows: np.ndarray) -> np.ndarray:
+    """The ids of rows, in their shape: int64 where all ids of the index are whole numbers, else objects."""
+    ids = np.empty(rows.size, dtype=np.int64 if state.only_numbers else object)
+    ids[:] = state.catalogue.ids(rows.ravel())
+    return ids.reshape(rows.shape)

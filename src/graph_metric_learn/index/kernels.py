@@ -1,10 +1,10 @@
 """Compiled loops of exact search: rows are compared by 16 coordinates, then by 32 more, and few of them by all.
 
-A row has its vector [d] and the vector's coordinates along the first principal axes, in float32: 16 in its `head`, up
-to 32 more in its `middle`. The squared distance by these is a lower bound of that of the vectors, but for rounding,
-which `_cutoff` allows for. A row whose bound is below the k-th smallest square so far is compared by its middle, and if
-it is still below, by its vector, in float64, until the sum is too large. Of equal squares the row that comes first
-wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
+A row has its vector [d] and the vector's coordinates along the first principal axes, in float32: 16 coarse ones, and up
+to 32 fine ones. The squared distance by these is a lower bound of that of the vectors, but for rounding, which
+`_cutoff` allows for. A row whose coarse bound is below the k-th smallest square so far is compared by its fine
+coordinates, and if it is still below, by its vector, in float64, until the sum is too large. Of equal squares the row
+that comes first wins. The oracle, a plain sum over all rows, is in `tests/vector_oracle.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from .._core.compiled import FAST_MATH, njit, parallel, prange
 
-HEAD = 16  # coordinates that are compared first: one cache line of float32
-MIDDLE = 32  # that are compared next
-TILE = 256  # rows whose bounds are computed together: their heads stay in the fastest cache
+COARSE = 16  # coordinates that are compared first: one cache line of float32
+FINE = 32  # that are compared next
+TILE = 256  # rows whose bounds are computed together: their coarse coordinates stay in the fastest cache
 _SUM_ERROR = 1e-5  # share by which a sum of 48 squares in float32 may be too large: 50 roundings of 6e-8, and more
-_HEAD_ERROR = 2.0**-22  # share of its norm by which a head is off: rounding to float32, of both sides, doubled
+_COARSE_ERROR = 2.0**-22  # share of its norm by which coordinates are off: rounding to float32, of both sides, doubled
 _PIECE = 32  # coordinates that are added up between two looks at the limit
 
 _inline = njit(fastmath=FAST_MATH, error_model="numpy", inline="always")
@@ -51,10 +51,10 @@ def _square(vectors, row, query, limit):
 
 
 @_inline
-def _norm(head):
+def _norm(coordinates):
     total = 0.0
-    for j in range(len(head)):
-        total += np.float64(head[j]) * np.float64(head[j])
+    for j in range(len(coordinates)):
+        total += np.float64(coordinates[j]) * np.float64(coordinates[j])
     return np.sqrt(total)
 
 
@@ -66,42 +66,42 @@ def _cutoff(limit, norm):
     error is a share of that.
     """
     reach = np.sqrt(limit)
-    return (reach + _HEAD_ERROR * (norm + reach)) ** 2 * (1.0 + _SUM_ERROR)
+    return (reach + _COARSE_ERROR * (norm + reach)) ** 2 * (1.0 + _SUM_ERROR)
 
 
 @_inline
-def _with_middle(bound, middles, row, head):
-    """The bound of a row by head and middle, in float32; head: all coordinates of the query."""
+def _with_fine(bound, fine, row, coordinates):
+    """The bound of a row by all coordinates, in float32, from that by the coarse ones."""
     total = np.float32(bound)
-    for j in range(middles.shape[1]):
-        step = middles[row, j] - head[HEAD + j]
+    for j in range(fine.shape[1]):
+        step = fine[row, j] - coordinates[COARSE + j]
         total += step * step
     return total
 
 
 @_inline
 def _insert(best, where, square, row):
-    """Puts a row that is nearer than the last into its place: after those that are as near."""
-    place = len(best) - 1
-    while place > 0 and best[place - 1] > square:
-        best[place] = best[place - 1]
-        where[place] = where[place - 1]
-        place -= 1
-    best[place] = square
-    where[place] = row
+    """Puts a row that is nearer than the last where it belongs: after those that are as near."""
+    i = len(best) - 1
+    while i > 0 and best[i - 1] > square:
+        best[i] = best[i - 1]
+        where[i] = where[i - 1]
+        i -= 1
+    best[i] = square
+    where[i] = row
 
 
 @parallel
-def nearest_one(heads, middles, vectors, dead, head, query, first, limit, best, where, refined):
+def nearest_one(coarse, fine, vectors, dead, coordinates, query, first, limit, best, where, refined):
     """The k nearest rows of one query in each of C equal chunks of the rows, into best and where [C, k].
 
-    heads [n, 16], middles [n, m], vectors [n, d], of the query [16 + m] and [d]; dead [n] or [0]: rows that do not
+    coarse [n, 16], fine [n, m], vectors [n, d], of the query [16 + m] and [d]; dead [n] or [0]: rows that do not
     count. first: number of row 0, for `where`. limit: only rows whose square is below it. best, float64, comes filled
     with infinity; where is int64. refined [C]: how many rows were compared by their vectors.
     """
-    n, chunks = len(heads), len(best)
+    n, chunks = len(coarse), len(best)
     k = best.shape[1]
-    norm = _norm(head)
+    norm = _norm(coordinates)
     for c in prange(chunks):
         bounds = np.empty(TILE, np.float32)
         lo, hi = c * n // chunks, (c + 1) * n // chunks
@@ -112,8 +112,8 @@ def nearest_one(heads, middles, vectors, dead, head, query, first, limit, best, 
             size = min(TILE, hi - start)
             for i in range(size):
                 total = np.float32(0.0)
-                for j in range(HEAD):
-                    step = heads[start + i, j] - head[j]
+                for j in range(COARSE):
+                    step = coarse[start + i, j] - coordinates[j]
                     total += step * step
                 bounds[i] = total
             for i in range(size):
@@ -121,7 +121,7 @@ def nearest_one(heads, middles, vectors, dead, head, query, first, limit, best, 
                     row = start + i
                     if len(dead) > 0 and dead[row]:
                         continue
-                    if _with_middle(bounds[i], middles, row, head) > cutoff:
+                    if _with_fine(bounds[i], fine, row, coordinates) > cutoff:
                         continue
                     seen += 1
                     square = _square(vectors, row, query, most)
@@ -133,58 +133,58 @@ def nearest_one(heads, middles, vectors, dead, head, query, first, limit, best, 
 
 
 @parallel
-def nearest_many(heads, middles, vectors, dead, query_heads, queries, first, best, where, refined):
+def nearest_many(coarse, fine, vectors, dead, query_coordinates, queries, first, best, where, refined):
     """The k nearest rows of each of Q queries, added to those in best and where [Q, k]; other arguments as above.
 
-    Queries are divided among G = len(refined) groups. Heads are transposed tile by tile, so that the bounds of all rows
-    of a tile are computed side by side.
+    Queries are divided among G = len(refined) groups. Coarse coordinates are transposed tile by tile, so that bounds of
+    all rows of a tile are computed side by side.
     """
-    n, count, groups = len(heads), len(queries), len(refined)
+    n, count, groups = len(coarse), len(queries), len(refined)
     k = best.shape[1]
     for g in prange(groups):
-        columns, bounds = np.zeros((HEAD, TILE), np.float32), np.empty(TILE, np.float32)
+        columns, bounds = np.zeros((COARSE, TILE), np.float32), np.empty(TILE, np.float32)
         lo, hi = g * count // groups, (g + 1) * count // groups
         seen = 0
         for start in range(0, n, TILE):
             size = min(TILE, n - start)
             for i in range(size):
-                for j in range(HEAD):
-                    columns[j, i] = heads[start + i, j]
+                for j in range(COARSE):
+                    columns[j, i] = coarse[start + i, j]
             for q in range(lo, hi):
                 most = best[q, k - 1]
-                norm = _norm(query_heads[q])
+                norm = _norm(query_coordinates[q])
                 cutoff = _cutoff(most, norm)
-                _tile_bounds(columns, query_heads[q], bounds)
+                _tile_bounds(columns, query_coordinates[q], bounds)
                 for i in range(size):
                     if bounds[i] <= cutoff:
                         row = start + i
                         if len(dead) > 0 and dead[row]:
                             continue
                         seen += 1
-                        if _with_middle(bounds[i], middles, row, query_heads[q]) > cutoff:
+                        if _with_fine(bounds[i], fine, row, query_coordinates[q]) > cutoff:
                             continue
                         square = _square(vectors, row, queries[q], most)
                         if square < most:
                             _insert(best[q], where[q], square, first + row)
                             most = best[q, k - 1]
                             cutoff = _cutoff(most, norm)
-        refined[g] = seen  # rows that were compared by more than their head
+        refined[g] = seen  # rows that were compared by more than their coarse coordinates
 
 
 @_inline
-def _tile_bounds(columns, head, bounds):
-    """Squared distances of a head to those of a tile, in float32; written out so that rows go side by side."""
+def _tile_bounds(columns, coordinates, bounds):
+    """Coarse squared distances of a query to the rows of a tile, float32; written out so that rows go side by side."""
     for i in range(TILE):
-        a = columns[0, i] - head[0]
-        b = columns[1, i] - head[1]
-        c = columns[2, i] - head[2]
-        d = columns[3, i] - head[3]
+        a = columns[0, i] - coordinates[0]
+        b = columns[1, i] - coordinates[1]
+        c = columns[2, i] - coordinates[2]
+        d = columns[3, i] - coordinates[3]
         total = a * a + b * b + c * c + d * d
-        for j in range(4, HEAD, 4):
-            a = columns[j, i] - head[j]
-            b = columns[j + 1, i] - head[j + 1]
-            c = columns[j + 2, i] - head[j + 2]
-            d = columns[j + 3, i] - head[j + 3]
+        for j in range(4, COARSE, 4):
+            a = columns[j, i] - coordinates[j]
+            b = columns[j + 1, i] - coordinates[j + 1]
+            c = columns[j + 2, i] - coordinates[j + 2]
+            d = columns[j + 3, i] - coordinates[j + 3]
             total += a * a + b * b + c * c + d * d
         bounds[i] = total
 
@@ -207,19 +207,19 @@ def nearest_by_products(products, norms, query_norms, slack, vectors, dead, quer
 
 
 @parallel
-def within(heads, middles, vectors, dead, head, query, limit, squares):
+def within(coarse, fine, vectors, dead, coordinates, query, limit, squares):
     """Squared distances of the rows whose square is at most limit, into squares [n], float64; -1 for all others."""
-    cutoff = _cutoff(limit, _norm(head))
+    cutoff = _cutoff(limit, _norm(coordinates))
     above = np.nextafter(limit, np.inf)  # partial sums stop once they are larger, not when they are equal
-    for row in prange(len(heads)):
+    for row in prange(len(coarse)):
         squares[row] = -1.0
         total = np.float32(0.0)
-        for j in range(HEAD):
-            step = heads[row, j] - head[j]
+        for j in range(COARSE):
+            step = coarse[row, j] - coordinates[j]
             total += step * step
         if total > cutoff or (len(dead) > 0 and dead[row]):
             continue
-        if _with_middle(total, middles, row, head) <= cutoff:
+        if _with_fine(total, fine, row, coordinates) <= cutoff:
             square = _square(vectors, row, query, above)
             if square <= limit:
                 squares[row] = square

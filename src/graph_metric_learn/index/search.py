@@ -1,160 +1,128 @@
-"""Exact search among the rows of several segments: nearest rows of one query or many, and rows within a radius."""
+"""Exact search: nearest rows of one query or many, and rows within a radius, by vectors or by curves.
+
+Metrics that compare curves are searched by vectors that bound the distance from below: the averages of a curve on a
+grid of cells are an orthogonal projection of it (see `transport.curve_vectors`), so the distance of these vectors is
+never more than that of the curves. A row that is among the k nearest is at most as far as the k-th of any k rows: all
+rows whose bound is that small are compared as curves, and no others need be.
+
+Rows are numbered as in the state, those that do not count included. Coordinates are those of queries along its axes.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import torch
 
+from .._core.ragged import offsets
+from ..transport import Curves, pairwise_distances
 from .kernels import all_squares, nearest_by_products, nearest_many, nearest_one, within
-from .segment import Segment
+from .rows import State, curve_arrays_at
 
 _SEED_ROWS = 4096  # looked at before all others, so that every thread starts with a limit
 _THREADED = 20_000  # rows from which threads are worth waking
 _FEW = 4  # queries up to which each is a scan of its own, shared by all threads
 _SORTED_FROM = 512  # neighbours from which all distances are computed and sorted
 _PIECE = 2**16  # rows between two looks at how well bounds work
-_MOST_REFINED = 0.3  # share of the rows that heads do not rule out from which inner products are faster
+_MOST_REFINED = 0.3  # share of the rows that coarse bounds do not rule out from which inner products are faster
 _PRODUCT_BYTES = 2**26  # of a block of inner products
 _QUERIES = 1024  # looked at together, at most
+_ROUNDING = 1e-4  # share by which a bound may be too large, or a distance of curves too small: both are float32
 
 
-def nearest(
-    segments: Sequence[Segment], heads: np.ndarray, queries: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Distances, float64, and row numbers of the k nearest rows of each query [Q, k]; at least k rows must count.
+# --- by vectors ------------------------------------------------------------------------------------------------------
 
-    heads [Q, 16 + m], queries [Q, d] : coordinates along the axes, and vectors, float32.
 
-    Rows are numbered through all segments, those that do not count included. Distances are sums over float32
-    coordinates in float64, without a difference of large numbers: of a vector to itself 0. Of equal distances the lower
-    row is first.
+def nearest(state: State, coordinates: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances, float64, and rows of the k nearest of each query [Q, k]; at least k rows must count.
+
+    coordinates [Q, 16 + m], queries [Q, d] : along the axes, and vectors, float32.
+
+    Distances are sums over float32 coordinates in float64, without a difference of large numbers: of a vector to itself
+    0. Of equal distances the lower row is first.
     """
-    squares, rows = np.empty((len(heads), k)), np.empty((len(heads), k), np.int64)
-    if k >= _SORTED_FROM or k > _rows(segments) // 4:
-        for q in range(len(heads)):
-            squares[q], rows[q] = _sorted(segments, queries[q], k)
-    elif len(heads) <= _FEW:
-        for q in range(len(heads)):
-            squares[q], rows[q] = _one(segments, heads[q], queries[q], k)
+    squares, rows = np.empty((len(queries), k)), np.empty((len(queries), k), np.int64)
+    if k >= _SORTED_FROM or k > state.count // 4:
+        for q in range(len(queries)):
+            all_of_them = squares_to_all(state, queries[q])
+            rows[q] = np.argsort(all_of_them, kind="stable")[:k]
+            squares[q] = all_of_them[rows[q]]
+    elif len(queries) <= _FEW:
+        for q in range(len(queries)):
+            squares[q], rows[q] = _one(state, coordinates[q], queries[q], k)
     else:
-        for lo in range(0, len(heads), _QUERIES):
+        for lo in range(0, len(queries), _QUERIES):
             some = slice(lo, lo + _QUERIES)
-            squares[some], rows[some] = _many(segments, heads[some], queries[some], k)
+            squares[some], rows[some] = _many(state, coordinates[some], queries[some], k)
     return np.sqrt(squares), rows
 
 
 def within_radius(
-    segments: Sequence[Segment], head: np.ndarray, query: np.ndarray, radius: float
+    state: State, coordinates: np.ndarray, query: np.ndarray, radius: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and row numbers of all rows at most `radius` away from one query, nearest first."""
-    squares, rows, first = [], [], 0
-    for segment in segments:
-        found = np.empty(len(segment))
-        arrays = segment.arrays
-        limit = float(radius) ** 2
-        within(
-            arrays["heads"],
-            arrays["middles"],
-            arrays["vectors"],
-            segment.dead,
-            head,
-            query,
-            limit,
-            found,
-            threads=_threads(segment),
-        )
-        which = np.flatnonzero(found >= 0)
-        squares.append(found[which])
-        rows.append(which + first)
-        first += len(segment)
-    if not segments:
+    """Distances and rows of all rows at most `radius` away from one query [d], nearest first [r]."""
+    if not state.arrays:
         return np.zeros(0), np.zeros(0, np.int64)
-    square, row = np.concatenate(squares), np.concatenate(rows)
-    order = np.lexsort((row, square))
-    return np.sqrt(square[order]), row[order]
+    squares = np.empty(state.count)
+    within(
+        *_parts(state, 0, state.count), coordinates, query, float(radius) ** 2, squares, threads=_is_threaded(state)
+    )  # fmt: skip
+    rows = np.flatnonzero(squares >= 0)
+    rows = rows[np.argsort(squares[rows], kind="stable")]
+    return np.sqrt(squares[rows]), rows
 
 
-def _rows(segments: Sequence[Segment]) -> int:
-    return sum(map(len, segments))
-
-
-def _threads(segment: Segment) -> bool:
-    return len(segment) >= _THREADED
-
-
-def _sorted(segments: Sequence[Segment], query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest by all distances: for many neighbours, and the plain form of what the other functions do."""
-    squares = squares_to_all(segments, query)
-    order = np.argsort(squares, kind="stable")[:k]
-    return squares[order], order
-
-
-def squares_to_all(segments: Sequence[Segment], query: np.ndarray) -> np.ndarray:
-    """Squared distances of one query to all rows [n], float64; infinite for rows that do not count."""
-    squares = np.empty(_rows(segments))
-    first = 0
-    for segment in segments:
-        part = squares[first : first + len(segment)]
-        all_squares(segment.arrays["vectors"], query, part, threads=_threads(segment))
-        if len(segment.dead):
-            part[segment.dead] = np.inf
-        first += len(segment)
+def squares_to_all(state: State, query: np.ndarray) -> np.ndarray:
+    """Squared distances of one query [d] to all rows [n], float64; infinite for rows that do not count."""
+    squares = np.empty(state.count)
+    all_squares(state.arrays["vectors"], query, squares, threads=_is_threaded(state))
+    if len(state.dead):
+        squares[state.dead] = np.inf
     return squares
 
 
-def _one(segments: Sequence[Segment], head: np.ndarray, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _parts(state: State, start: int, stop: int) -> tuple[np.ndarray, ...]:
+    """Coarse and fine coordinates, vectors and `dead` of some rows."""
+    arrays = state.arrays
+    return *(arrays[name][start:stop] for name in ("coarse", "fine", "vectors")), state.dead[start:stop]
+
+
+def _is_threaded(state: State) -> bool:
+    return state.count >= _THREADED
+
+
+def _one(state: State, coordinates: np.ndarray, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of one query: threads share the rows."""
-    squares, rows = np.full(k, np.inf), np.full(k, -1)
-    first = 0
-    for segment in segments:
-        start = 0
-        for stop in (min(_SEED_ROWS, len(segment)), len(segment)) if _threads(segment) else (len(segment),):
-            chunks = _thread_count() if stop - start >= _THREADED else 1
-            best, where = np.full((chunks, k), np.inf), np.full((chunks, k), -1)
-            arrays = segment.arrays
-            nearest_one(
-                arrays["heads"][start:stop], arrays["middles"][start:stop], arrays["vectors"][start:stop],
-                segment.dead[start:stop], head, query,
-                first + start, squares[-1], best, where, np.zeros(chunks, np.int64), threads=chunks > 1,
-            )  # fmt: skip
-            squares, rows = _joined(squares, rows, best.ravel(), where.ravel(), k)
-            start = stop
-        first += len(segment)
+    squares, rows, start = np.full(k, np.inf), np.full(k, -1), 0
+    for stop in (min(_SEED_ROWS, state.count), state.count) if _is_threaded(state) else (state.count,):
+        chunks = _thread_count() if stop - start >= _THREADED else 1
+        best, where = np.full((chunks, k), np.inf), np.full((chunks, k), -1)
+        nearest_one(
+            *_parts(state, start, stop), coordinates, query, start, squares[-1], best, where,
+            np.zeros(chunks, np.int64), threads=chunks > 1,
+        )  # fmt: skip
+        squares, rows = np.concatenate([squares, best.ravel()]), np.concatenate([rows, where.ravel()])
+        order = np.lexsort((rows, squares))[:k]
+        squares, rows, start = squares[order], rows[order], stop
     return squares, rows
 
 
-def _joined(
-    squares: np.ndarray, rows: np.ndarray, more: np.ndarray, more_rows: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest of both, equal ones by row."""
-    squares, rows = np.concatenate([squares, more]), np.concatenate([rows, more_rows])
-    order = np.lexsort((rows, squares))[:k]
-    return squares[order], rows[order]
-
-
-def _many(segments: Sequence[Segment], heads: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _many(state: State, coordinates: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of many queries: threads share the queries. Inner products where bounds keep too many rows."""
-    squares, rows = np.full((len(heads), k), np.inf), np.full((len(heads), k), -1)
-    groups = min(len(heads), 4 * _thread_count())
-    first, by_products = 0, False
-    for segment in segments:
-        for lo in range(0, len(segment), _PIECE):
-            piece = slice(lo, min(lo + _PIECE, len(segment)))
-            vectors, dead = segment.arrays["vectors"][piece], segment.dead[piece]
-            if by_products:
-                _by_products(vectors, dead, queries, first + lo, squares, rows)
-                continue
-            refined = np.zeros(groups, np.int64)
-            pairs = len(vectors) * len(heads)
-            nearest_many(
-                segment.arrays["heads"][piece], segment.arrays["middles"][piece], vectors, dead, heads, queries,
-                first + lo, squares, rows, refined,
-                threads=pairs >= _THREADED,
-            )  # fmt: skip
-            by_products = len(vectors) == _PIECE and refined.sum() > _MOST_REFINED * pairs
-        first += len(segment)
+    squares, rows = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1)
+    groups = min(len(queries), 4 * _thread_count())
+    by_products = False
+    for start in range(0, state.count, _PIECE):
+        coarse, fine, vectors, dead = _parts(state, start, start + _PIECE)
+        if by_products:
+            _by_products(vectors, dead, queries, start, squares, rows)
+            continue
+        refined = np.zeros(groups, np.int64)
+        pairs = len(vectors) * len(queries)
+        nearest_many(
+            coarse, fine, vectors, dead, coordinates, queries, start, squares, rows, refined,
+            threads=pairs >= _THREADED,
+        )  # fmt: skip
+        by_products = len(vectors) == _PIECE and refined.sum() > _MOST_REFINED * pairs
     return squares, rows
 
 
@@ -184,3 +152,62 @@ def _thread_count() -> int:
     from numba import get_num_threads
 
     return int(get_num_threads())
+
+
+# --- by curves -------------------------------------------------------------------------------------------------------
+
+
+def curve_arrays(curves: Curves) -> dict[str, np.ndarray]:
+    """Curves as the arrays that an index holds, see `rows.Batch`."""
+    arrays = {"curves": curves.values.detach().cpu().numpy(), "curve_ends": offsets(curves.sizes)[1:].astype(np.int64)}
+    if curves.steps is not None:
+        arrays["steps"] = curves.steps.detach().cpu().numpy()
+    return arrays
+
+
+def curves_at(state: State, rows: np.ndarray) -> Curves:
+    """The curves of these rows [n], in their order."""
+    arrays = curve_arrays_at(state, rows)
+    if not arrays:
+        raise ValueError("the index holds no curves, which its metric compares: it is damaged")
+    steps = torch.from_numpy(arrays["steps"]) if "steps" in arrays else None
+    return Curves(torch.from_numpy(arrays["curves"]), np.diff(arrays["curve_ends"], prepend=0), steps, True)
+
+
+def embedded_at(state: State, rows: np.ndarray) -> tuple[np.ndarray, Curves | None]:
+    """Vectors of these rows [n, d], in their order, and their curves where the index holds such."""
+    return state.arrays["vectors"][rows], curves_at(state, rows) if "curves" in state.arrays else None
+
+
+def nearest_curves(
+    state: State, coordinates: np.ndarray, vectors: np.ndarray, curves: Curves, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exact distances and rows of the k nearest of each query [Q, k], as `nearest`."""
+    _, candidates = nearest(state, coordinates, vectors, k)
+    distances, rows = np.empty(candidates.shape), np.empty(candidates.shape, np.int64)
+    for q in range(len(vectors)):
+        reach = float(_exact(state, curves[q : q + 1], np.sort(candidates[q])).max())
+        near = curves_within(state, coordinates[q], vectors[q], curves[q : q + 1], reach * (1 + _ROUNDING))
+        distances[q], rows[q] = near[0][:k], near[1][:k]
+    return distances, rows
+
+
+def curves_within(
+    state: State, coordinates: np.ndarray, vector: np.ndarray, curve: Curves, radius: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exact distances and rows of all rows at most `radius` away, nearest first [r], as `within_radius`."""
+    scale = float(np.linalg.norm(vector))
+    _, rows = within_radius(state, coordinates, vector, radius * (1 + _ROUNDING) + _ROUNDING * scale)
+    if len(rows) == 0:
+        return np.zeros(0), rows
+    rows = np.sort(rows)
+    distances = _exact(state, curve, rows)
+    near = distances <= radius
+    order = np.argsort(distances[near], kind="stable")
+    return distances[near][order], rows[near][order]
+
+
+def _exact(state: State, curve: Curves, rows: np.ndarray) -> np.ndarray:
+    """Distances of a curve to these rows, ascending [n], float64."""
+    distances = pairwise_distances(curve.to("cpu"), curves_at(state, rows), progress=False)
+    return np.asarray(distances, dtype=np.float64)[0]

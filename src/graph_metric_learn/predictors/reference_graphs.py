@@ -13,8 +13,8 @@ import torch
 
 from .._core.ragged import GrowingArray
 from ..graphs import Graphs
+from ..index.rows import Batch, State, appended
 from ..index.search import nearest, squares_to_all
-from ..index.store import State, appended
 from ..objectives.classes import check_classes
 from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
@@ -68,8 +68,7 @@ class ReferenceGraphs:
     def embedded(self) -> Embedded:
         """All of them as one; put together when it is asked for after they have grown."""
         if self._embedded is None:
-            vectors = np.concatenate([segment.arrays["vectors"] for segment in self._state.segments])
-            self._embedded = Vectors(torch.from_numpy(vectors), self._kind.numpy)
+            self._embedded = Vectors(torch.from_numpy(self._state.arrays["vectors"]), self._kind.numpy)
         return self._embedded
 
     def replaced(self, **fields: Any) -> ReferenceGraphs:
@@ -83,7 +82,7 @@ class ReferenceGraphs:
         if self._indexed and _is_plain(more):
             grown = object.__new__(ReferenceGraphs)
             grown._embedded, grown._kind, grown._count = None, self._kind, total
-            grown.__dict__["_state"] = appended(self._state, more.values.numpy(), range(len(self), total), None, None)
+            grown.__dict__["_state"] = appended(self._state, Batch(more.values.numpy()))
         else:
             grown = ReferenceGraphs(Embedded.concatenate([self.embedded, more]))
         grown._y, grown._names = self._y.grown(y), None
@@ -100,14 +99,14 @@ class ReferenceGraphs:
             return kneighbors(embedded, self.embedded, n_neighbors=k, device=device)
         queries = np.ascontiguousarray(embedded.values.numpy())
         assert self._state.axes is not None
-        distances, rows = nearest(self._state.segments, self._state.axes.coordinates(queries), queries, k)
+        distances, rows = nearest(self._state, self._state.axes.coordinates(queries), queries, k)
         return distances.astype(np.float32), rows
 
     def distances(self, embedded: Embedded, device: Any) -> np.ndarray:
         """Distances to all of them [N, R]."""
         if not self._searched_here(embedded, device):
             return pairwise_distances(embedded, self.embedded, device=device)
-        squares = [squares_to_all(self._state.segments, query) for query in embedded.values.numpy()]
+        squares = [squares_to_all(self._state, query) for query in embedded.values.numpy()]
         return np.sqrt(np.array(squares).reshape(len(embedded), len(self))).astype(np.float32)
 
     @cached_property
@@ -119,8 +118,7 @@ class ReferenceGraphs:
         if self._embedded is not None:
             some = self._embedded[: min(_LOOKED_AT, len(self))]
         else:
-            first = np.concatenate([segment.arrays["vectors"][:_LOOKED_AT] for segment in self._state.segments])
-            some = Vectors(torch.from_numpy(first[:_LOOKED_AT]), True)
+            some = Vectors(torch.from_numpy(self._state.arrays["vectors"][:_LOOKED_AT]), True)
         return _ROUNDING * float(np.max(pairwise_distances(some), initial=0.0))
 
     @property
@@ -131,7 +129,7 @@ class ReferenceGraphs:
     @cached_property
     def _state(self) -> State:
         """Rows of an index that are the vectors themselves, not a copy."""
-        return appended(State(), self.embedded.values.numpy(), range(len(self)), None, None)
+        return appended(State(), Batch(self.embedded.values.numpy()))
 
     def _searched_here(self, embedded: Embedded, device: Any) -> bool:
         on_gpu = device == "auto" and torch.cuda.is_available()

@@ -1,0 +1,509 @@
+"""One build of an index on disk: a folder with a file per array, and a database that says which of their rows count.
+
+Files of arrays only grow, and so do the tables of rows and of removed rows: who has read the database may go on with
+the rows of that moment. A change writes behind the rows that count, waits until that is on disk, and then commits one
+transaction: before it the old rows count, after it the new ones. Everything that is read is checked before it is used,
+since anybody may have written it: the schema, every field, and sizes of files against what is claimed of them.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import sqlite3
+import threading
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._core.files import sync
+from .axes import Axes
+from .kernels import COARSE, FINE
+from .rows import Batch, State, numbering
+
+FILE = "index.sqlite"
+VERSION = 2
+_APPLICATION = 0x474D4C49  # tells this kind of database from others
+_SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # at the end of a journal that names other files
+_WAIT = 60.0  # seconds for another process that reads or commits
+_ASKED = 500  # ids or rows in one query
+_CHECKED = 50_000  # rows that are compared with their checksum at a time
+_WRITE = 2**24  # bytes at a time
+
+
+@dataclass(frozen=True)
+class Head:
+    """What describes a build at one moment, in whole numbers: one row of the database.
+
+    Attributes
+    ----------
+    changes : int
+        How many there were.
+    count, removed : int
+        Rows, and how many of them were removed.
+    next_id, only_numbers : int
+        As in `State`.
+    curve_bytes, curve_count, curve_cells, curve_width, curve_steps : int
+        Bytes of a number of a curve, 0 where there are none; S, M and c of `Batch`; whether there are steps.
+    rows_crc, removed_crc : int
+        Checksums of ids and metadata in their order, and of the rows that were removed in theirs.
+    coarse_crc, … : int
+        Checksums of the arrays.
+    """
+
+    changes: int = 0
+    count: int = 0
+    removed: int = 0
+    next_id: int = 0
+    only_numbers: int = 1
+    curve_bytes: int = 0
+    curve_count: int = 0
+    curve_cells: int = 0
+    curve_width: int = 0
+    curve_steps: int = 0
+    rows_crc: int = 0
+    removed_crc: int = 0
+    coarse_crc: int = 0
+    fine_crc: int = 0
+    vectors_crc: int = 0
+    curves_crc: int = 0
+    curve_ends_crc: int = 0
+    steps_crc: int = 0
+
+    def layout(self, axes: Axes | None) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape of each array, which is the beginning of the file of its name."""
+        if axes is None:
+            return {}
+        width = len(axes.centre)
+        shapes = {"coarse": COARSE, "fine": min(max(width - COARSE, 0), FINE), "vectors": width}
+        arrays: dict[str, tuple[str, tuple[int, ...]]] = {name: ("<f4", (self.count, d)) for name, d in shapes.items()}
+        if self.curve_bytes:
+            shape = self.curve_count, self.curve_cells, self.curve_width
+            arrays |= {"curves": (f"<f{self.curve_bytes}", shape), "curve_ends": ("<i8", (self.count,))}
+            if self.curve_steps:
+                arrays["steps"] = "<f8", shape[:2]
+        return arrays
+
+    def crc(self, axes: Axes | None) -> int:
+        """A checksum of all this and of the axes."""
+        crcs = () if axes is None else (axes.fitted_to, *(zlib.crc32(_raw(a)) for a in (axes.centre, axes.directions)))
+        return zlib.crc32(repr((*vars(self).values(), *crcs)).encode())
+
+
+_HEAD = tuple(one.name for one in fields(Head))
+_TABLES = (
+    f"CREATE TABLE head ({' INTEGER, '.join(_HEAD)} INTEGER, crc INTEGER)",
+    "CREATE TABLE axes (centre BLOB, directions BLOB, fitted_to INTEGER)",
+    "CREATE TABLE removed (number INTEGER PRIMARY KEY, row INTEGER)",
+    "CREATE TABLE rows (row INTEGER PRIMARY KEY, id, note BLOB)",
+)
+_INDEX = "CREATE INDEX rows_of_id ON rows (id)"
+
+
+class Database:
+    """The database of a build and what it describes; also the catalogue of its states.
+
+    Parameters
+    ----------
+    folder : path
+        Of the build.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / FILE
+        self._process, self._lock = os.getpid(), threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._head = Head()
+        self._axes: Axes | None = None  # the same as long as there is the build
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self) -> State:
+        """The rows that count now, mapped."""
+        queries = ["SELECT * FROM head LIMIT 2", "SELECT row FROM removed ORDER BY number"]
+        if self._axes is None:
+            queries.append("SELECT * FROM axes LIMIT 2")
+        heads, removed, *axes = self._ask(*queries)
+        if len(heads) != 1 or any(type(value) is not int or not 0 <= value < 2**63 for value in heads[0]):
+            raise self._damage("head must be one row of whole numbers that are not negative")
+        head = Head(**dict(zip(_HEAD, heads[0], strict=False)))
+        if axes and axes[0]:
+            self._axes = self._checked_axes(axes[0])
+        if heads[0][-1] != head.crc(self._axes):
+            raise self._damage("head is not what was written")
+        if head.curve_bytes not in (0, 4, 8) or (self._axes is None and head.count):
+            raise self._damage(f"there is no index of {head.count} rows with curves of {head.curve_bytes} bytes")
+        arrays = self._mapped(head)  # files as large as head says are there before anything is made of that size
+        self._head = head
+        return self._state(arrays, self._checked_dead(head, removed))
+
+    def is_current(self) -> bool:
+        """Whether nothing has changed since it was read."""
+        return self._ask("SELECT changes FROM head") == [[(self._head.changes,)]]
+
+    def _state(self, arrays: dict[str, np.ndarray], dead: np.ndarray) -> State:
+        return State(arrays, dead, self._axes, self._head.next_id, bool(self._head.only_numbers), self)
+
+    def _mapped(self, head: Head) -> dict[str, np.ndarray]:
+        arrays = {name: self._map(name, *entry) for name, entry in head.layout(self._axes).items()}
+        if "curves" in arrays:
+            ends = np.concatenate([[0], arrays["curve_ends"]])
+            if ends[-1] != len(arrays["curves"]) or (np.diff(ends) < 0).any():
+                raise ValueError(f"{self.folder}: curve_ends must rise to the length of curves: the index is damaged")
+        return arrays
+
+    def _map(self, name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+        """An array, mapped: pages are read when they are used. Writing to it changes no file."""
+        path, wanted = self.folder / name, np.dtype(dtype).itemsize * math.prod(shape)
+        size = path.stat().st_size
+        if size < wanted:
+            raise ValueError(f"{path} has {size} bytes, the database says {wanted}: it is damaged")
+        if not wanted:
+            return np.zeros(shape, dtype)
+        # Copy on write: compiled loops take arrays that may be written to.
+        return np.asarray(np.memmap(path, np.uint8, mode="c", shape=(wanted,))).view(dtype).reshape(shape)
+
+    def _checked_axes(self, rows: list[Any]) -> Axes:
+        centre, directions, fitted_to = rows[0]
+        width = len(centre) // 8 if len(rows) == 1 and type(centre) is type(directions) is bytes else 0
+        shape = width, min(width, COARSE + FINE)
+        fits = width and (len(centre), len(directions)) == (8 * width, 8 * math.prod(shape))
+        if not fits or type(fitted_to) is not int:
+            raise self._damage("axes must be one row of two arrays and a number")
+        axes = Axes(np.frombuffer(centre).copy(), np.frombuffer(directions).reshape(shape).copy(), fitted_to)
+        if not (np.isfinite(axes.centre).all() and np.isfinite(axes.directions).all()):
+            raise self._damage("axes must be finite")
+        return axes
+
+    def _checked_dead(self, head: Head, removed: list[Any]) -> np.ndarray:
+        if len(removed) != head.removed or any(type(row) is not int or not 0 <= row < head.count for (row,) in removed):
+            raise self._damage(f"removed must be {head.removed} rows of {head.count}")
+        rows = np.array(removed, dtype=np.int64).ravel()
+        if zlib.crc32(_raw(rows)) != head.removed_crc:
+            raise self._damage("removed is not what was written")
+        dead = np.zeros(head.count if len(rows) else 0, np.bool_)
+        dead[rows] = True
+        return dead
+
+    def _damage(self, what: str) -> ValueError:
+        return ValueError(f"{self.path} is damaged: {what}")
+
+    # --- ids and metadata --------------------------------------------------------------------------------------------
+
+    def candidates(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
+        """See `Catalogue`."""
+        keys = {_key(value): i for i, value in enumerate(ids) if isinstance(value, (int, str))} if count else {}
+        asked = list(keys)
+        for lo in range(0, len(asked), _ASKED):
+            some = asked[lo : lo + _ASKED]
+            sql = f"SELECT id, row FROM rows WHERE id IN ({','.join('?' * len(some))})"
+            for key, row in self._ask(sql, parameters=some)[0]:
+                if key not in keys or type(row) is not int or row < 0:
+                    raise self._damage("ids do not lead to rows")
+                if row < count:
+                    yield keys[key], row
+
+    def ids(self, rows: np.ndarray) -> list[Any]:
+        """The ids of these rows [n], in any order."""
+        try:
+            return [_id(key) for key in self._column("id", rows)]
+        except (TypeError, UnicodeDecodeError):
+            raise self._damage("an id is neither a number nor text") from None
+
+    def notes(self, rows: np.ndarray) -> list[bytes | None]:
+        """The metadata of these rows [n] as JSON, in any order."""
+        notes = self._column("note", rows)
+        if not all(note is None or type(note) is bytes for note in notes):
+            raise self._damage("metadata must be JSON")
+        return notes
+
+    def _column(self, name: str, rows: np.ndarray) -> list[Any]:
+        different = np.unique(rows)
+        values: dict[int, Any] = {}
+        for lo in range(0, len(different), _ASKED):
+            some = ",".join(map(str, different[lo : lo + _ASKED].tolist()))
+            values.update(self._ask(f"SELECT row, {name} FROM rows WHERE row IN ({some})")[0])
+        if len(values) < len(different):
+            raise self._damage(f"{len(different) - len(values)} rows are missing")
+        return [values[row] for row in rows.tolist()]
+
+    # --- verifying ---------------------------------------------------------------------------------------------------
+
+    def verify(self) -> None:
+        """A `ValueError` that names what is damaged unless everything is what was written, and makes sense."""
+        state, head = self.read(), self._head
+        if self._ask("PRAGMA integrity_check(1)") != [[("ok",)]]:
+            raise self._damage("its pages do not fit together")
+        for name, array in state.arrays.items():
+            crc = 0
+            for lo in range(0, len(array), _CHECKED):
+                some = array[lo : lo + _CHECKED]
+                crc = zlib.crc32(_raw(some), crc)
+                if not np.isfinite(some).all():
+                    raise ValueError(f"{self.folder / name} is damaged: it holds numbers that are not finite")
+            if crc != getattr(head, f"{name}_crc"):
+                raise ValueError(f"{self.folder / name} is damaged: {name} is not what was written")
+        crc = 0
+        for lo in range(0, head.count, _CHECKED):
+            sql = f"SELECT id, note FROM rows WHERE row >= {lo} AND row < {min(lo + _CHECKED, head.count)} ORDER BY row"
+            crc = _rows_crc(self._ask(sql)[0], crc)
+        if crc != head.rows_crc:
+            raise self._damage("ids or metadata are not what was written")
+        twice = (
+            "SELECT id FROM rows WHERE row < ? AND row NOT IN (SELECT row FROM removed WHERE number < ?) "
+            "GROUP BY id HAVING count(*) > 1 LIMIT 1"
+        )
+        for (key,) in self._ask(twice, parameters=(head.count, head.removed))[0]:
+            raise self._damage(f"id {_id(key)!r} is there twice")
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def append(self, state: State, removed: np.ndarray, batch: Batch | None) -> State:
+        """Removes rows and adds others, as one change to its latest state; the next state."""
+        head = replace(
+            self._head,
+            changes=self._head.changes + 1,
+            removed=self._head.removed + len(removed),
+            removed_crc=zlib.crc32(_raw(removed), self._head.removed_crc),
+        )
+        with self._writing() as connection:
+            numbers = range(self._head.removed, head.removed)
+            connection.executemany("INSERT INTO removed VALUES (?, ?)", zip(numbers, removed.tolist(), strict=True))
+            if batch is not None:
+                assert state.axes is not None
+                head = _added(connection, self.folder, head, state.axes, batch)
+                _sync_all(self.folder / name for name in state.arrays)
+            _write_head(connection, head, state.axes)
+        self._head = head
+        return self._state(self._mapped(head), state.without(removed).dead_among(head.count))
+
+    @classmethod
+    def build(cls, folder: Path, axes: Axes | None, batches: Iterable[Batch], next_id: int) -> None:
+        """Writes a new build, which is on disk then; nobody knows of it yet, so it needs no journal."""
+        folder.mkdir()
+        path = folder / FILE
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            with _clear_errors(path):
+                for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"):
+                    connection.execute(f"PRAGMA {setting}")
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("BEGIN")
+                for table in _TABLES:
+                    connection.execute(table)
+                head = Head(changes=1, next_id=next_id)
+                if axes is not None:
+                    row = axes.centre.tobytes(), axes.directions.tobytes(), axes.fitted_to
+                    connection.execute("INSERT INTO axes VALUES (?, ?, ?)", row)
+                    for batch in batches:
+                        head = _added(connection, folder, head, axes, batch)
+                connection.execute(_INDEX)
+                _write_head(connection, head, axes)
+                connection.execute("COMMIT")
+        finally:
+            connection.close()
+        _sync_all([*folder.iterdir(), folder])
+
+    # --- connections -------------------------------------------------------------------------------------------------
+
+    def _ask(self, *queries: str, parameters: Sequence[Any] = ()) -> list[list[Any]]:
+        """The rows of each query, all of one moment; a change that was interrupted is undone before."""
+        for _ in range(2):
+            if self._process != os.getpid():  # a forked process opens its own connection
+                self._process, self._lock, self._connection = os.getpid(), threading.Lock(), None
+            with self._lock:
+                try:
+                    with _clear_errors(self.path):
+                        if self._connection is None:
+                            self._connection = self._opened()
+                        self._connection.execute("BEGIN")
+                        return [self._connection.execute(query, parameters).fetchall() for query in queries]
+                except _ReadOnlyError:
+                    self._undo()
+                finally:
+                    if self._connection is not None and self._connection.in_transaction:
+                        with suppress(sqlite3.Error):
+                            self._connection.rollback()
+        raise self._damage("its journal cannot be undone")
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection that only reads, to a database that is as we make them."""
+        if not self.path.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
+        connection = _connect(self.path, "ro")
+        weakref.finalize(self, connection.close)
+        kind = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        schema = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master").fetchall()]
+        mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+        if kind != [_APPLICATION, VERSION] or sorted(map(str, schema)) != sorted([*_TABLES, _INDEX]) or mode == "wal":
+            raise self._damage("it is not a database of an index")
+        return connection
+
+    def _undo(self) -> None:
+        """Undoes what a writer was committing when it was killed; without a right to write that cannot be done."""
+        try:
+            with self._writing():
+                pass
+        except OSError:
+            raise ValueError(
+                f"{self.path}: a change was interrupted and has to be undone first, which needs the right to write: "
+                "open the index where there is one"
+            ) from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that is committed when the block ends well."""
+        self._check_journal()
+        with _clear_errors(self.path):
+            connection = _connect(self.path, "rw")
+            try:
+                for setting in ("synchronous = FULL", "journal_mode = TRUNCATE", "cache_size = -65536"):
+                    connection.execute(f"PRAGMA {setting}")
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        connection.rollback()
+                connection.close()
+
+    def _check_journal(self) -> None:
+        """SQLite would follow the name of another file in a journal, and remove that file."""
+        with suppress(FileNotFoundError), open(f"{self.path}-journal", "rb") as journal:
+            journal.seek(-min(8, os.fstat(journal.fileno()).st_size), os.SEEK_END)
+            if journal.read() == _SUPER_JOURNAL:
+                raise self._damage("its journal names other files")
+
+
+class _ReadOnlyError(OSError):
+    """What must be written cannot be, such as what a journal undoes, by a connection that only reads."""
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Errors of SQLite as an `OSError` of the disk, or a `ValueError` that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        reason = str(error)
+        if "readonly" in reason:
+            raise _ReadOnlyError(errno.EROFS, f"{path}: {reason}") from None
+        for part, code in (("disk is full", errno.ENOSPC), ("disk I/O", errno.EIO), ("is locked", errno.EBUSY)):
+            if part in reason:
+                raise OSError(code, f"{path}: {reason}") from None
+        raise ValueError(f"{path} is damaged: {reason}") from None
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+    for setting in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {setting}")
+    if hasattr(connection, "setlimit"):  # since Python 3.11
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
+    return connection
+
+
+def _added(connection: sqlite3.Connection, folder: Path, head: Head, axes: Axes, batch: Batch) -> Head:
+    """Writes a batch behind the rows that count; the head that counts it, too."""
+    assert batch.ids is not None
+    rows = list(zip(map(_key, batch.ids), batch.notes or [None] * len(batch.ids), strict=True))
+    arrays = batch.arrays(axes, head.curve_count)
+    next_id, only_numbers = numbering(head.next_id, bool(head.only_numbers), batch.ids)
+    new = replace(
+        head,
+        count=head.count + len(rows),
+        next_id=next_id,
+        only_numbers=int(only_numbers),
+        rows_crc=_rows_crc(rows, head.rows_crc),
+    )
+    if "curves" in arrays:
+        count, cells, width = arrays["curves"].shape
+        size, has_steps = arrays["curves"].itemsize, int("steps" in arrays)
+        new = replace(
+            new,
+            curve_bytes=size,
+            curve_count=head.curve_count + count,
+            curve_cells=cells,
+            curve_width=width,
+            curve_steps=has_steps,
+        )
+    before = head.layout(axes)
+    if head.count and {name: (dtype, shape[1:]) for name, (dtype, shape) in before.items()} != {
+        name: (array.dtype.str, array.shape[1:]) for name, array in arrays.items()
+    }:
+        raise ValueError("vectors or curves are of another kind than those of the index")
+    crcs = {}
+    for name, array in arrays.items():
+        dtype, shape = before.get(name, (array.dtype.str, (0,)))
+        data = _raw(array)
+        _write_behind(folder / name, np.dtype(dtype).itemsize * math.prod(shape), data)
+        crcs[f"{name}_crc"] = zlib.crc32(data, getattr(head, f"{name}_crc"))
+    connection.executemany(
+        "INSERT INTO rows VALUES (?, ?, ?)", ((row, *entry) for row, entry in enumerate(rows, head.count))
+    )
+    return replace(new, **crcs)
+
+
+def _write_behind(path: Path, end: int, data: memoryview) -> None:
+    """Writes behind the first bytes of a file, in place of what an interrupted change has left there."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    try:
+        os.ftruncate(handle, end)
+        os.lseek(handle, end, os.SEEK_SET)
+        while len(data):  # the system may take some of the bytes at a time
+            data = data[os.write(handle, data[:_WRITE]) :]
+    finally:
+        os.close(handle)
+
+
+def _write_head(connection: sqlite3.Connection, head: Head, axes: Axes | None) -> None:
+    connection.execute("DELETE FROM head")
+    row = *vars(head).values(), head.crc(axes)
+    connection.execute(f"INSERT INTO head VALUES ({', '.join('?' * len(row))})", row)
+
+
+def _sync_all(paths: Iterable[Path]) -> None:
+    """Waits until all files are on disk: several in the time of one."""
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(sync, paths))
+
+
+def _raw(array: np.ndarray) -> memoryview:
+    """The bytes of an array."""
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data) if array.size else memoryview(b"")
+
+
+def _rows_crc(rows: Iterable[tuple[Any, bytes | None]], crc: int) -> int:
+    """The checksum of ids and metadata that follow those whose checksum is `crc`."""
+    return zlib.crc32("".join(map(repr, rows)).encode(), crc)
+
+
+def _key(value: Any) -> int | bytes:
+    """An id as the database keeps it: whole numbers, and text as bytes, which may be names of files in any encoding."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    raise ValueError(
+        f"id {value!r} is a {type(value).__name__}: ids on disk are whole numbers and strings; others stay in memory"
+    )
+
+
+def _id(key: Any) -> int | str:
+    if type(key) is int:
+        return key
+    if type(key) is bytes:
+        return key.decode("utf-8", "surrogatepass")
+    raise TypeError
