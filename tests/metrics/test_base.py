@@ -134,18 +134,6 @@ def test_columns_are_learned_anew(kind):
     assert metric.fit(graphs, y).columns_ == Columns()
 
 
-@pytest.mark.parametrize("kind", [gml.SGML, gml.GraphMetric])
-def test_models_saved_without_names_take_columns_by_place(kind):
-    graphs, y = named_graphs(np.random.default_rng(0))
-    metric = named_metric(kind).fit(graphs, y)
-    config, tensors = metric.state()
-    del config["columns"]
-    older = kind.from_state(config, tensors)
-    assert older.columns_ == Columns()
-    np.testing.assert_array_equal(older.transform(graphs), metric.transform(graphs))
-    older.transform(named_graphs(np.random.default_rng(1), ("charge", "spin"))[0])
-
-
 def test_a_metric_reads_for_fit_without_what_an_earlier_fit_found(data):
     pairs, y = data
     metric = gml.GraphMetric(features=["degree@0"], learn=False, random_state=0).fit(pairs, y)

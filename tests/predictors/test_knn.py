@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import graph_metric_learn as gml
-from earlier_models import as_version_2
 from graph_zoo import as_networkx, as_pyg
 from helpers import plain_votes
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml
@@ -291,15 +290,13 @@ def test_copies_in_the_reference_share_their_votes():
 
 
 def test_a_copy_does_not_decide_alone():
-    """One copy among eleven neighbours counts ten times as much as each of the rest; in earlier versions, all."""
+    """One copy among eleven neighbours counts ten times as much as each of the rest."""
     graphs, y = points(0.0, *[1.0, -1.0] * 5), ["a"] + ["b"] * 10
     model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=11).fit(graphs, y)
     np.testing.assert_allclose(model.predict_proba(points(0.0)), [[0.5, 0.5]])
     model.add(points(1.0), ["b"])
     model.set_params(n_neighbors=12)
     assert model.predict(points(0.0)) == ["b"]
-    del model.chosen_["vote_limit"]
-    np.testing.assert_allclose(model.predict_proba(points(0.0)), [[1.0, 0.0]])
 
 
 def test_no_probability_is_above_one(rng):
@@ -352,23 +349,6 @@ def test_k_is_chosen_with_copies_at_distance_zero(weights, by_last_digits):
     for unit, k in ((STEP, 1), (1.0, by_last_digits)):
         model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors="auto", weights=weights)
         assert model.fit(points(*(1000.0 + spread * unit), *far), y).n_neighbors_ == k
-
-
-def test_models_that_did_not_keep_k_choose_as_they_did(tmp_path):
-    """By leaving one out, among 1, 2, 3, 5 and 7."""
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=80)
-    y = (x + rng.normal(size=80) > 0).astype(int)
-    model = gml.GraphKNNClassifier(FirstColumn(), weights="uniform").fit(points(*x), y)
-    as_version_2(model.save(tmp_path / "old"), without=["chosen"])
-    near = np.abs(x[:, None] - x)
-    np.fill_diagonal(near, np.inf)
-    votes = {k: y[np.argsort(near, axis=1)[:, :k]].mean(1) for k in (1, 2, 3, 5, 7)}
-    right = {k: np.mean((vote > 0.5) == y) for k, vote in votes.items()}
-    again = gml.load(tmp_path / "old")
-    assert again.n_neighbors_ == max(right, key=right.get)
-    assert again.n_neighbors_ not in (5, model.n_neighbors_)
-    assert gml.load(again.save(tmp_path / "again")).chosen_ == {"n_neighbors": again.n_neighbors_}
 
 
 def test_groups_do_not_vote_for_themselves(rng):
@@ -463,7 +443,7 @@ def test_adding_does_not_choose_k_again(monkeypatch):
     start = points(*np.linspace(0, 1, 40))
     model = gml.GraphKNNClassifier(FrozenEstimator(FirstColumn().fit(start))).fit(start, ["low"] * 20 + ["high"] * 20)
     chosen = model.n_neighbors_
-    for name in ("_choose", "_left_out_scores", "_fold_scores", "_earlier_k"):
+    for name in ("_choose", "_left_out_scores", "_fold_scores"):
         monkeypatch.setattr(gml.GraphKNNClassifier, name, None)
     model.add(points(5), ["far"])
     assert model.n_neighbors_ == chosen

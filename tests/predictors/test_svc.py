@@ -1,4 +1,4 @@
-import json
+import re
 import warnings
 
 import numpy as np
@@ -9,12 +9,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
-from earlier_models import as_version_2
-from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.metrics.base import FoldView
 from graph_metric_learn.predictors import svc as module
-from graph_metric_learn.predictors.calibration import probabilities
-from graph_metric_learn.predictors.state import _calibrator
+from graph_metric_learn.predictors.state import restored
 from toy_metrics import FirstColumn, points, sgml
 
 
@@ -186,29 +184,24 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
     np.testing.assert_allclose(found[0, :3], found[0, 0], rtol=1e-3)
 
 
-def test_calibrators_of_earlier_versions_are_of_votes(rng, tmp_path):
-    """Those of three classes and more, which have no mark."""
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("scores", lambda value: "votes", "chosen.calibrator.scores is not known"),
+        ("centre", lambda value: value[:-1], "chosen.calibrator.centre has 3 entries, expected 4"),
+        ("scale", lambda value: [0.0, *value[1:]], "chosen.calibrator.scale.0 must be a number >= 1e-300, got 0.0"),
+        ("coefficients", lambda value: [row[:-1] for row in value], "calibrator.coefficients must have 4 columns"),
+        ("offsets", lambda value: None, "chosen.calibrator.offsets must be a list, got None"),
+    ],
+)
+def test_what_files_say_of_scores_is_checked(rng, name, change, words):
     x, y = neighboring_classes(rng, 60, 4)
-    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
-    new = points(*rng.uniform(0, 4, 30))
-    again = gml.load(model.save(tmp_path / "model"))
-    assert again.chosen_["calibrator"].pop("scores") == module.PAIRS
-    earlier = gml.load(again.save(tmp_path / "earlier"))
-    wanted = probabilities(model.decision_function(new), earlier.chosen_["calibrator"])
-    np.testing.assert_array_equal(earlier.predict_proba(new), wanted)
-    assert np.abs(model.predict_proba(new) - wanted).max() > 0.05
-
-
-def test_what_files_say_of_scores_is_checked(rng):
-    x, y = neighboring_classes(rng, 60, 4)
-    calibrator = json.loads(json.dumps(gml.GraphSVC(FirstColumn()).fit(points(*x), y).chosen_["calibrator"]))
-    assert _calibrator(calibrator, 4, 4) == calibrator
-    with pytest.raises(FieldError, match=r"calibrator\.scores must be one of 'pairs'"):
-        _calibrator({**calibrator, "scores": "votes"}, 4, 4)
-    two = gml.GraphSVC(FirstColumn()).fit(points(*x), y > 1).chosen_["calibrator"]
-    assert "scores" not in two
-    with pytest.raises(FieldError, match=r"calibrator\.scores is not known"):
-        _calibrator({**two, "scores": "pairs"}, 2, 1)
+    config, tensors = gml.GraphSVC(FirstColumn()).fit(points(*x), y)._state()
+    assert restored(gml.GraphSVC, config, tensors, None).chosen_ == config["chosen"]
+    calibrator = config["chosen"]["calibrator"]
+    calibrator[name] = change(calibrator.get(name))
+    with pytest.raises(FieldError, match=re.escape(words)):
+        restored(gml.GraphSVC, config, tensors, None)
 
 
 def test_many_small_classes_give_no_warnings(monkeypatch):
@@ -262,17 +255,6 @@ def test_most_graphs_are_copies_of_each_other():
     x = np.array([1.0] * 30 + [5.0] * 6)
     model = gml.GraphSVC(FirstColumn()).fit(points(*x), x > 2)
     assert model.predict(points(1.1, 4.9)).tolist() == [False, True]
-
-
-def test_models_of_versions_without_probabilities_have_none(data, tmp_path):
-    train, y, test, _ = data
-    model = gml.GraphSVC(sgml(), gamma=1.0, C=1.0).fit(train, y)
-    as_version_2(model.save(tmp_path / "old"), without=["chosen"])
-    again = gml.load(tmp_path / "old")
-    np.testing.assert_array_equal(again.predict(test), model.predict(test))
-    assert hasattr(gml.GraphSVC(), "predict_proba")
-    assert hasattr(model, "predict_proba")
-    assert not hasattr(again, "predict_proba")
 
 
 @pytest.mark.parametrize("name", ["gamma", "C"])

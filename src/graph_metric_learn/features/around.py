@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core.fields import Arrays
+from .._core.schema import join
 from ..graphs.collection import Graphs
 from .base import SmoothBlock
 from .edge_features import EdgeFeatures
@@ -38,8 +38,7 @@ class Around(SmoothBlock):
         return self.features.state(), {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = EdgeFeatures.from_state(config)
-        Arrays(arrays).done()
+        self.features = EdgeFeatures.from_state(join(config, arrays))
 
     def widths(self) -> tuple[int, ...]:
         one_way = 1 + 2 * self.features.width

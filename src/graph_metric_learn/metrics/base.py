@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from .._core.parallel import in_parallel
 from .._core.progress import progress_bar
 from .._core.registry import Registry
+from .._core.schema import FieldError, Saved, Seed
 from ..graphs import Columns, Graphs, as_graphs
 from ..graphs.stream import is_stream, read_chunks
 from ..io.models import opened_model, save_model
@@ -47,6 +48,24 @@ class FoldView(NamedTuple):
     within: np.ndarray
     across: np.ndarray
     scores: np.ndarray | None
+
+
+class CommonParams(Saved, kw_only=True):
+    """Options that the metrics of the library share, in files."""
+
+    random_state: Seed | None = None
+    attribute: str
+    label: str | None = None
+    progress: bool | None = None
+    edge_attribute: str | None = None
+    edge_label: str | None = None
+    edge_weight: str | None = None
+    edges: Literal["auto"] | bool
+    directed: Literal["auto"] | bool
+
+    def __post_init__(self) -> None:
+        if self.edges is True:
+            raise FieldError("edges", 'must be "auto" or false, got True')
 
 
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):

@@ -16,7 +16,7 @@ from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric
 from ..objectives import Classes, Numbers, Objective
 from ..objectives.folds import check_groups, groups_among
-from ..objectives.leave_one_out import leave_one_out, usable
+from ..objectives.leave_one_out import leave_one_out
 from ..objectives.numbers import check_numbers
 from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
@@ -129,19 +129,7 @@ class _Neighbors(MetricPredictor):
         return np.concatenate(found).mean(0)
 
     def _complete(self) -> None:
-        """k; models of earlier versions did not keep it."""
-        if "n_neighbors" not in self.chosen_:
-            self.chosen_ = {"n_neighbors": self._earlier_k() if isinstance(self.n_neighbors, str) else self.n_neighbors}
         self.n_neighbors_ = int(self.chosen_["n_neighbors"])
-
-    def _earlier_k(self) -> int:
-        """What "auto" was in versions that chose k whenever a model was loaded, from fewer and by leaving one out."""
-        objective, target = self._objective()
-        some = np.random.default_rng(0).permutation(len(target))[:_CHOSEN_ON]
-        distances = self._distances(self.embedded_[some])
-        distances[distances < self._reference.rounding] = 0.0
-        scores = leave_one_out(objective, distances, target[some], weighted=self.weights == "distance")
-        return usable(len(some))[int(scores.argmax())]
 
     def add(self, graphs: Any, y: Any = None) -> Any:
         """Grows the reference set by labelled graphs; the metric and k stay. Other threads may predict meanwhile."""
@@ -222,8 +210,7 @@ class _Neighbors(MetricPredictor):
         if len(distances) == 0:
             return np.zeros(distances.shape)
         shares = neighbor_shares(distances, k)
-        limit = self.chosen_.get("vote_limit", np.inf)  # earlier versions had none
-        return by_distance(shares, distances, limit) if self.weights == "distance" else shares
+        return by_distance(shares, distances, self.chosen_["vote_limit"]) if self.weights == "distance" else shares
 
 
 class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import Graphs
@@ -26,13 +25,8 @@ if TYPE_CHECKING:
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-PAIRS = "pairs"  # marks calibrators of `_scores` of many classes; unmarked ones, of earlier versions, are of votes
 _AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
 _MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
-
-
-def _is_calibrated(model: GraphSVC) -> bool:
-    return "calibrator" in getattr(model, "chosen_", {"calibrator": None})
 
 
 class GraphSVC(ClassesFromGraphs, MetricPredictor):
@@ -96,16 +90,14 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
                 best = (right, gamma, cost, scores)
         right, gamma, cost, scores = best
         calibrator = calibrate(scores, codes[held], len(objective.classes_))
-        if scores.ndim == 2:
-            calibrator["scores"] = PAIRS
         return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
 
     def _complete(self) -> None:
         """Fits the SVM; on loading it is fitted again instead of being saved."""
         from sklearn.svm import SVC  # here, because it is slow to import and other predictors do not need it
 
-        self.gamma_ = float(self.chosen_.get("gamma", self.gamma))
-        self.C_ = float(self.chosen_.get("C", self.C))
+        self.gamma_ = float(self.chosen_["gamma"])
+        self.C_ = float(self.chosen_["C"])
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))
         class_weight = weights_of_classes(self.class_weight, np.unique(self.y_))
         self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=class_weight)
@@ -129,17 +121,15 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         kernel = self._kernel(graphs)
         return self.svc_.predict(kernel)
 
-    @available_if(_is_calibrated)
     @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`.
 
         With more than two classes, they grow with the mean decision for a class against the others, and the predicted
-        class is the most likely one. Models saved by versions without probabilities have no such method.
+        class is the most likely one.
         """
-        kernel, calibrator = self._kernel(graphs), self.chosen_["calibrator"]
-        scores = _scores(self.svc_, kernel) if "scores" in calibrator else self.svc_.decision_function(kernel)
-        return probabilities(scores, calibrator)
+        kernel = self._kernel(graphs)
+        return probabilities(_scores(self.svc_, kernel), self.chosen_["calibrator"])
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         config, tensors = super()._state()

@@ -3,9 +3,7 @@ import pytest
 from scipy import sparse
 
 from graph_metric_learn.metrics.automatic.products import (
-    from_sparse_arrays,
     inner_products,
-    sparse_arrays,
     squared_norms,
     squares_between,
 )
@@ -56,34 +54,3 @@ def test_equal_rows_are_at_distance_zero_and_near_ones_are_not(rng, form, precis
     assert (np.diag(squares) == 0).all()
     np.testing.assert_allclose(np.diag(squares[:30, 60:]), wanted, rtol=1e-3)
     assert (squares >= 0).all()
-
-
-def test_sparse_rows_come_back_from_files(rng):
-    vectors, dense = rows(rng, 30, DENSITIES["both"])
-    again = from_sparse_arrays(sparse_arrays(vectors))
-    assert again.shape == vectors.shape
-    np.testing.assert_array_equal(again.toarray(), dense)
-    with pytest.raises(ValueError, match="width is 315, expected 61"):
-        from_sparse_arrays(sparse_arrays(vectors), 61)
-
-
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("data", lambda a: a[:-1]),
-        ("columns", lambda a: a[:-1]),
-        ("columns", lambda a: a + 1000),
-        ("columns", lambda a: a - 1000),
-        ("starts", lambda a: a[:0]),
-        ("starts", lambda a: a[1:]),
-        ("starts", lambda a: a[:-1]),
-        ("starts", lambda a: np.concatenate([a[:1], a[2:3], a[1:2], a[3:]])),
-        ("width", lambda a: a - 200),
-    ],
-)
-def test_damaged_arrays_are_refused(rng, name, damage):
-    vectors, _ = rows(rng, 30, DENSITIES["common"])
-    arrays = sparse_arrays(vectors)
-    arrays[name] = damage(arrays[name])
-    with pytest.raises(ValueError, match=r"data|columns|starts|width"):
-        from_sparse_arrays(arrays)

@@ -34,7 +34,6 @@ from .explaining import explain_pairs
 from .forgetting import views_without
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
-from .low_rank import LowRankMap
 from .options import check_options
 from .report import report
 from .sample import Sample, sample_size, squares_without_copies
@@ -167,7 +166,6 @@ class GraphMetric(BaseGraphMetric):
 
     blocks_: NodeBlocks
     objective_: Objective
-    low_rank_: LowRankMap | None = None  # of earlier versions
     compaction_: Projection | None
     learned_: Learned | None
     width_: Width | None = None
@@ -252,7 +250,7 @@ class GraphMetric(BaseGraphMetric):
                 asked = most if weight == 0 else asked
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
-        self.compaction_, self.low_rank_ = coordinates.projection_to(kept), None
+        self.compaction_ = coordinates.projection_to(kept)
         self._rows = rows if numbers is None else numbers[rows]
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
@@ -348,8 +346,6 @@ class GraphMetric(BaseGraphMetric):
     def _unlearned(self, embedded: dict[str, Any]) -> Any:
         """Coordinates of the distance without learned scores [N, d], float32."""
         vectors = self._side_by_side(embedded)
-        if self.low_rank_ is not None:
-            return self.low_rank_.apply(vectors)
         return vectors if self.compaction_ is None else self.compaction_.apply(vectors)
 
     def _placed(self, embedded: dict[str, Any]) -> Any:

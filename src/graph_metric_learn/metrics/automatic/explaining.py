@@ -154,7 +154,7 @@ class _Pair:
     def attribute(self, term: Term, gradient: np.ndarray) -> Adds:
         """What each point adds to ⟨gradient, difference of the two embedded vectors⟩."""
         slots, first = self.slots(term), self.first(term)
-        if slots is None or term.column_weights is not None:
+        if slots is None:
             return term.attribute(self.blocks, first, gradient)
         points = term.points(self.blocks)
         return attribute_slots(points[:first], points[first:], slots[0], slots[1], gradient)
@@ -181,7 +181,6 @@ class _Pair:
         if slots is not None:
             values = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
             slope = gradient.reshape(len(values), -1)
-            slope = slope if term.column_weights is None else slope * np.sqrt(term.column_weights)
         else:
             points = term.points(self.blocks)
             slopes = term.embedding.attribute_columns(points[:first], points[first:], gradient)
@@ -252,9 +251,7 @@ def _largest_first(adds: dict[str, float], whole: float) -> dict[str, float]:
 def chosen_gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndarray) -> list[tuple[Term, np.ndarray]]:
     """By chosen term, the vector whose product with the difference of its vectors is what it adds to d²."""
     rest = gap[0 if metric.learned_ is None else metric.learned_.width :]
-    if metric.low_rank_ is not None:
-        rest = metric.low_rank_.backward(rest)
-    elif metric.compaction_ is not None:
+    if metric.compaction_ is not None:
         rest = metric.compaction_.backward(rest)
     found, start = [], 0
     for term in metric.terms_:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._core.parallel import by_threads
+from ..._core.schema import Count, NonNegative, Number, Saved
 from ...objectives import Objective
 from ..base import FoldView
 from .ridge import fit_ridge, known_means
@@ -23,8 +24,7 @@ _DRAWS = 5  # but at most so often
 CERTAIN = 3.0  # standard errors by which the machine must beat the mean
 
 
-@dataclass
-class Gate:
+class Gate(Saved):
     """What was found on graphs held out.
 
     Attributes
@@ -44,13 +44,13 @@ class Gate:
         scale.
     """
 
-    weight: float
-    n_neighbors: int
-    unlearned: float
-    learned: float
-    machine: float
-    gain: float
-    error: float
+    weight: NonNegative
+    n_neighbors: Count
+    unlearned: Number
+    learned: Number
+    machine: Number
+    gain: Number
+    error: NonNegative
 
 
 @dataclass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import field
 
 from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
+from ..._core.schema import Count, Number, Saved
 from ...objectives import Objective
 from ...objectives.folds import groups_among
 from ...objectives.leave_one_out import leave_one_out, usable
@@ -19,8 +20,7 @@ from .terms import Term
 _SHORTLIST = 12  # candidates, the best on their own, that are scored on the full sample
 
 
-@dataclass
-class Choice:
+class Choice(Saved):
     """Squared distances that are added up.
 
     Attributes
@@ -39,12 +39,12 @@ class Choice:
         Score of each candidate on its own.
     """
 
-    weights: dict[str, float]
-    score: float
-    accuracy: float
-    n_neighbors: int
-    trail: list[tuple[str, float]] = field(default_factory=list)
-    scores: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, Number]
+    score: Number
+    accuracy: Number
+    n_neighbors: Count
+    trail: list[tuple[str, Number]] = field(default_factory=list)
+    scores: dict[str, Number] = field(default_factory=dict)
 
 
 @one_thread_for_products()

@@ -28,7 +28,7 @@ from .encoders import SGCN, encode, redraw_dead
 from .matching import explain_pairs
 from .options import check_options
 from .reading import HINT, curves_of, used_of_edges, warn_of_offsets, warn_of_zeros
-from .state import checked_params, curve_shape, fitted_state, restore_state
+from .state import curve_shape, fitted_state, restored
 from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
 from .training import History, train
 from .training.batch_distances import CurveRule
@@ -369,18 +369,7 @@ class SGML(BaseGraphMetric):
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
         """The metric that `state` came from."""
-        params = checked_params(config)
-        if (params["encoder"] is None) != (encoder is None):
-            if encoder is not None:
-                raise ValueError("this metric was made with the built-in SGCN: load it without encoder=")
-            raise ValueError(
-                f"this metric was made with {params['encoder']}, an encoder of your own, which files do not hold: "
-                "load it in Python, passing encoder="
-            )
-        params["encoder"] = encoder
-        metric = cls(**params)
-        restore_state(metric, config, tensors)
-        return metric
+        return restored(cls, config, tensors, encoder)
 
     def embedded_shape(self) -> tuple[int | None, ...]:
         return curve_shape(self)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import time
 import warnings
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec import field
 from torch import Tensor, nn
 
 from ...._core.progress import progress_bar
 from ...._core.ragged import concatenated_ranges, offsets
+from ...._core.schema import FieldError, NonNegative, Number, Saved
 from ....graphs import Graphs
 from ....transport.curve_vectors import curve_vectors
 from ..encoders import SGCN, encode_measures, node_masses, prepare
@@ -29,8 +30,7 @@ ADAM_EPSILON = 1e-7  # as in the authors' code
 _CHUNK_NODES = 50_000  # nodes per call of the compiled step: Ctrl-C and the progress bar wait for it to return
 
 
-@dataclass
-class History:
+class History(Saved):
     """What happened in training, epoch by epoch.
 
     Attributes
@@ -43,9 +43,13 @@ class History:
         Whether training was stopped from the keyboard.
     """
 
-    loss: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    loss: list[Number] = field(default_factory=list)
+    seconds: list[NonNegative] = field(default_factory=list)
     interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.loss) != len(self.seconds):
+            raise FieldError("seconds", f"are {len(self.seconds)} for {len(self.loss)} epochs")
 
 
 def train(
