@@ -42,7 +42,6 @@ def test_a_predictor_comes_back(knn):
         ({"y": [0, 1]}, "reference.sizes has shape"),
         ({"y": [0] * 12}, "one class only"),
         ({"reference": {"kind": "points"}}, "reference"),
-        ({"metric_kind": "Thing"}, "Thing"),
         ({"y": [*[0, 1] * 5, "a", 1]}, "y mixes"),
         ({"names": ["a"]}, "names are 1 for 12"),
         ({"reference": {"kind": "vectors"}}, "reference.sizes is not known"),

@@ -187,7 +187,7 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("scores", lambda value: "votes", "chosen.calibrator.scores is not known"),
+        ("scores", lambda value: "votes", "chosen.calibrator.scores is none of the values that are known, got 'votes'"),
         ("centre", lambda value: value[:-1], "chosen.calibrator.centre has 3 entries, expected 4"),
         ("scale", lambda value: [0.0, *value[1:]], "chosen.calibrator.scale.0 must be a number >= 1e-300, got 0.0"),
         ("coefficients", lambda value: [row[:-1] for row in value], "calibrator.coefficients must have 4 columns"),
@@ -201,6 +201,15 @@ def test_what_files_say_of_scores_is_checked(rng, name, change, words):
     calibrator = config["chosen"]["calibrator"]
     calibrator[name] = change(calibrator.get(name))
     with pytest.raises(FieldError, match=re.escape(words)):
+        restored(gml.GraphSVC, config, tensors, None)
+
+
+def test_two_classes_have_one_score(rng):
+    x, y = neighboring_classes(rng, 60, 2)
+    config, tensors = gml.GraphSVC(FirstColumn()).fit(points(*x), y)._state()
+    assert "scores" not in config["chosen"]["calibrator"]
+    config["chosen"]["calibrator"]["scores"] = "pairs"
+    with pytest.raises(FieldError, match=r"chosen\.calibrator\.scores is not known"):
         restored(gml.GraphSVC, config, tensors, None)
 
 

@@ -27,6 +27,7 @@ NEIGHBORS = {
     "n_neighbors": Setting(_Auto | Count, 'a whole number from 1 to 1,000,000,000 or "auto"'),
     "weights": Setting(Literal["uniform", "distance"], "one of 'uniform', 'distance'"),
 }
+_CLASS = Setting(Label, "a string or a number")
 _WEIGHT = Setting(Positive, f"a number from {_LEAST:g} to {_MOST:g}")
 _SCALE = Setting(_Auto | Positive, f'a number from {_LEAST:g} to {_MOST:g} or "auto"')
 SVC = {
@@ -95,6 +96,7 @@ def check_setting(name: str, value: Any, setting: Setting) -> None:
     ValueError: C must be a number from 1e-12 to 1e+12 or "auto", got 10000000000000.0
     """
     for one, weight in value.items() if isinstance(value, dict) else ():
+        check_setting(f"a class in {name}", one, _CLASS)
         check_setting(f"{name}[{one!r}]", weight, _WEIGHT)
     try:
         read(setting.kind, _plain(value))

@@ -91,6 +91,7 @@ class Calibrator(Saved):
     scale: list[AnyPositive]
     coefficients: list[list[Number]]
     offsets: list[Number]
+    scores: Literal["pairs"] | UnsetType = UNSET  # of a support vector machine of many classes
 
 
 class ChosenSVC(Chosen, kw_only=True):
@@ -278,6 +279,8 @@ def _check_chosen(kind: str, chosen: dict[str, Any], loaded: Any, where: str) ->
                 raise FieldError("n_neighbors", f"is {found.n_neighbors} of {len(loaded.y_)} reference graphs")
         elif isinstance(found, ChosenSVC):
             _check_calibrator(found.calibrator, n_classes, 1 if n_classes == 2 else n_classes)
+            if (found.calibrator.scores is UNSET) != (n_classes == 2):
+                raise FieldError("calibrator.scores", "is missing" if n_classes > 2 else "is not known")
         elif isinstance(found, ChosenRidge):
             if found.own:
                 _check_own(loaded)

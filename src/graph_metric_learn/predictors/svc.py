@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+PAIRS = "pairs"  # what scores of many classes are the means of, see `_scores`
 _AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
 _MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
 
@@ -90,6 +91,8 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
                 best = (right, gamma, cost, scores)
         right, gamma, cost, scores = best
         calibrator = calibrate(scores, codes[held], len(objective.classes_))
+        if scores.ndim == 2:
+            calibrator["scores"] = PAIRS
         return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
 
     def _complete(self) -> None:
