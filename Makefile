@@ -43,6 +43,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 # The site, into docs/_build/html; warnings are errors. GALLERY=0 shows the examples without running them.
 GALLERY ?= 1

@@ -9,6 +9,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # examples are small: more thread
 
 sys.path.insert(0, str(Path(__file__).parent))  # for formulas and gallery_order
 
+import gallery_order
+
 import graph_metric_learn as gml
 
 project = "graph-metric-learn"
@@ -47,6 +49,7 @@ strip_signature_backslash = True  # so that names keep their last underscore
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"../examples/{theme}" for theme in gallery_order.THEMES],
     "filename_pattern": r"/(?!tu_collection)\w+\.py$",
     "within_subsection_order": "gallery_order.Ordered",
     "remove_config_comments": True,
@@ -71,7 +74,7 @@ html_show_sphinx = False
 
 def links_outside(text):
     """Links of Markdown pages that lead out of docs/: to the gallery for examples, else to a name in the repository."""
-    text = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", text)
+    text = re.sub(r"\]\(\.\./examples/(\w+/\w+)\.py\)", r"](gallery/\1.rst)", text)
     return re.sub(r"\[([^\]]*)\]\(\.\./([^)#\s]*)(?:#[^)]*)?\)", r"\1 (`\2` in the repository)", text)
 
 

@@ -1,32 +1,24 @@
-"""The order of the examples in the gallery: from the first questions to the last."""
+"""The order of the themes in the gallery, and of the examples of each: from the first questions to the last."""
 
 from pathlib import Path
 
-ORDER = [
-    "which_metric",
-    "reading_the_report",
-    "molecules_from_smiles",
-    "learn_numbers",
-    "weighted_networks",
-    "without_labels",
-    "explain_a_pair",
-    "search_many_graphs",
-    "deploy",
-    "clouds_without_graphs",
-    "your_own_block",
-    "your_own_encoder",
-    "tu_collection",
-]
+THEMES = {
+    "molecules": ["molecules_from_smiles", "learn_numbers", "explain_a_pair"],
+    "networks": ["weighted_networks", "without_labels"],
+    "search": ["search_many_graphs", "deploy"],
+    "learning": ["which_metric", "reading_the_report", "tu_collection"],
+    "extending": ["your_own_block", "your_own_encoder", "clouds_without_graphs"],
+}
 
 
 class Ordered:
-    """The key by which sphinx-gallery sorts files."""
+    """The key by which sphinx-gallery sorts the files of a folder."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.names = [name for names in THEMES.values() for name in names]
 
     def __call__(self, name):
-        return ORDER.index(Path(name).stem)
+        return self.names.index(Path(name).stem)
 
     def __repr__(self):
         return "<Ordered>"

@@ -20,11 +20,11 @@ FLAGS = [
 
 def chromium():
     """The program, or a skip that says what is missing."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
         pytest.skip("needs a browser: install Debian's package chromium, or set CHROMIUM to the program")
     pytest.importorskip("playwright.sync_api", reason="needs playwright, which drives the browser: pip install .[dev]")
-    return found
+    return program
 
 
 class Opened:

@@ -41,8 +41,8 @@ def cluster(folder, n_workers=2, environment=None):
 def _said(process, pattern):
     """Waits for a line of the process's log; the rest is read and forgotten, so that it never blocks."""
     for line in process.stderr:
-        found = re.search(pattern, line)
-        if found:
+        match = re.search(pattern, line)
+        if match:
             threading.Thread(target=process.stderr.read, daemon=True).start()
-            return found.group(0)
+            return match.group(0)
     raise RuntimeError(f"the process ended without saying {pattern}")

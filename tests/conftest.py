@@ -4,8 +4,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # several workers share the cores: thre
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
-import os
-
 # Workers of pytest-xdist share the cores: a thread that spins while it waits would hold up the others.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 

@@ -34,14 +34,23 @@ def inline_commands(page):
     return re.findall(r"`(graph-metric-learn\s[^`]*)`", page.read_text())
 
 
+def inline_code(page):
+    """What stands between backquotes in the text of a page."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE))
+
+
 def anchors(page):
-    """The names that GitHub gives to the headings of a page."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    """The names that GitHub gives to the headings of a page, and of the file that it includes."""
+    text = page.read_text()
+    included = re.search(r"^```{include} (.*)$", text, flags=re.MULTILINE)
+    if included:
+        return anchors(page.parent / included[1])
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def links(page):
-    """Targets and anchors of the links and pictures of a page: ("docs/api.md", "graphs"), ("", "ties")."""
+    """Targets and anchors of the links and pictures of a page: ("docs/edges.md", "graphs"), ("", "ties")."""
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "`code`", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    found = re.findall(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)]*))?\)", text)
-    return [(target, anchor) for target, anchor in found if not target.startswith("http")]
+    targets = re.findall(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)]*))?\)", text)
+    return [(target, anchor) for target, anchor in targets if not target.startswith("http")]

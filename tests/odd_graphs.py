@@ -5,7 +5,7 @@ import networkx as nx
 
 def odd_graphs():
     """Twelve graphs, most of them odd."""
-    found = [
+    graphs = [
         nx.empty_graph(1),
         nx.empty_graph(2),
         nx.empty_graph(30),
@@ -15,6 +15,6 @@ def odd_graphs():
         nx.complete_graph(40),
         *(nx.cycle_graph(n) for n in range(4, 9)),
     ]
-    for i, graph in enumerate(found):
+    for i, graph in enumerate(graphs):
         graph.name = f"odd {i}, {len(graph)} nodes"
-    return found
+    return graphs

@@ -17,19 +17,19 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
+        values = dict(attributes)
         self.tags.append(tag)
         if tag not in VOID:
             self.open.append(tag)
         if tag == "section":
-            self.ids.append(given["id"])
+            self.ids.append(values["id"])
         if tag == "img":
-            self.images.append(given)
+            self.images.append(values)
         if tag == "svg":
-            self.drawings.append(given)
-        self.links += [given[name] for name in ("src", "href", "srcset", "data", "action") if name in given]
+            self.drawings.append(values)
+        self.links += [values[name] for name in ("src", "href", "srcset", "data", "action") if name in values]
         assert tag not in ("script", "link", "iframe", "object", "base")
-        assert not any(name.startswith("on") for name in given)
+        assert not any(name.startswith("on") for name in values)
 
     def handle_startendtag(self, tag, attributes):
         assert tag in VOID

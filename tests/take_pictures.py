@@ -26,8 +26,8 @@ def main(folder: Path) -> None:
     for name, (page_name, wanted, options, act) in SHOTS.items():
         if not (folder / page_name).exists():
             continue
-        with tempfile.TemporaryDirectory() as profile, browser(Path(profile), **options) as found:
-            page = found.open((folder / page_name).resolve().as_uri())
+        with tempfile.TemporaryDirectory() as profile, browser(Path(profile), **options) as opened:
+            page = opened.open((folder / page_name).resolve().as_uri())
             if wanted:
                 page.fill("#search", wanted)
                 page.press("#search", "Enter")

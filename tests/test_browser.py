@@ -24,12 +24,12 @@ def file(tmp_path_factory):
 @pytest.fixture
 def opened(file, tmp_path):
     """The page; at the end of each test nothing was logged and nothing was fetched."""
-    with browser(tmp_path / "profile") as found:
-        found.open(file.as_uri())
-        yield found.page
-        assert found.said == []
-        assert [address for address in found.asked if not address.startswith(("file:", "data:"))] == []
-        assert found.page.title() == "Rings and stars"  # a hostile name would have changed it
+    with browser(tmp_path / "profile") as session:
+        session.open(file.as_uri())
+        yield session.page
+        assert session.said == []
+        assert [address for address in session.asked if not address.startswith(("file:", "data:"))] == []
+        assert session.page.title() == "Rings and stars"  # a hostile name would have changed it
 
 
 def names(page, where="#near .name"):
@@ -91,17 +91,17 @@ def test_two_graphs_side_by_side(opened):
 
 
 def test_a_pair_without_an_explanation_says_so(opened):
-    found = False
+    said = False
     for number in range(40):
         choose(opened, f"graph number {number}")
-        for place in range(opened.locator("#near button").count()):
-            opened.click(f"#near button >> nth={place}")
+        for row in range(opened.locator("#near button").count()):
+            opened.click(f"#near button >> nth={row}")
             if opened.locator("#no-explanation").count():
-                found = "No explanation of this pair is stored" in opened.text_content("#no-explanation")
+                said = "No explanation of this pair is stored" in opened.text_content("#no-explanation")
                 break
-        if found:
+        if said:
             break
-    assert found
+    assert said
     assert opened.locator("#compare svg.drawing").count() == 2
 
 
@@ -111,8 +111,8 @@ def test_numbers_and_what_raises_them(tmp_path):
     options = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
     metric = gml.GraphMetric(**options).fit(graphs[:50], y[:50])
     file = gml.explore(metric, graphs, y, path=tmp_path / "page.html", explanations=100)
-    with browser(tmp_path / "profile") as found:
-        page = found.open(file.as_uri())
+    with browser(tmp_path / "profile") as session:
+        page = session.open(file.as_uri())
         assert "mean error of predictions" in page.text_content("#facts")
         assert "but the metric has seen them" in page.text_content("#facts")
         assert page.locator("#legend canvas").count() == 1
@@ -124,7 +124,7 @@ def test_numbers_and_what_raises_them(tmp_path):
         assert page.locator("#compare svg.drawing").first.inner_html() != before
         assert "raises it" in page.text_content(".bar")
         assert "Nodes that raise the number: " in page.text_content("#compare")
-        assert found.said == []
+        assert session.said == []
 
 
 def test_odd_graphs_without_targets(tmp_path):
@@ -132,8 +132,8 @@ def test_odd_graphs_without_targets(tmp_path):
     graphs = odd_graphs()
     metric = gml.GraphMetric(features=["degree@0", "size@0"], random_state=0).fit(graphs)
     file = gml.explore(metric, graphs, path=tmp_path / "page.html")
-    with browser(tmp_path / "profile") as found:
-        page = found.open(file.as_uri())
+    with browser(tmp_path / "profile") as session:
+        page = session.open(file.as_uri())
         assert page.text_content("#facts") == "12 graphs"
         assert page.locator("#colour option").all_text_contents() == ["number of nodes"]
         for number, graph in enumerate(graphs):
@@ -143,15 +143,15 @@ def test_odd_graphs_without_targets(tmp_path):
             assert words in page.text_content("#panel"), number
             assert page.locator("#panel > svg circle").count() >= nodes
             assert not re.search("NaN|undefined|null", page.locator("#panel").inner_html())
-            for place in range(page.locator("#near button").count()):
-                page.click(f"#near button >> nth={place}")
+            for row in range(page.locator("#near button").count()):
+                page.click(f"#near button >> nth={row}")
                 assert page.locator("#compare svg.drawing").count() == 2
                 assert not re.search("NaN|undefined|Infinity", page.locator("#compare").inner_html())
         page.click("#close-compare")
         for _ in range(4):
             page.click("#zoom-in")
         page.wait_for_timeout(100)
-        assert found.said == []
+        assert session.said == []
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -160,11 +160,11 @@ def test_very_few_graphs(tmp_path, count):
     graphs = odd_graphs()
     metric = gml.GraphMetric(features=["degree@0"], random_state=0).fit(graphs)
     file = gml.explore(metric, graphs[:count], path=tmp_path / "page.html")
-    with browser(tmp_path / "profile") as found:
-        page = found.open(f"{file.as_uri()}#0")
+    with browser(tmp_path / "profile") as session:
+        page = session.open(f"{file.as_uri()}#0")
         assert page.locator("#near button").count() == count - 1
         page.press("#map", "ArrowRight")
-        assert found.said == []
+        assert session.said == []
 
 
 def test_numbers_that_are_predicted_but_not_known(tmp_path):
@@ -173,12 +173,12 @@ def test_numbers_that_are_predicted_but_not_known(tmp_path):
     metric = gml.GraphMetric(features=["trees@0"], label="element", random_state=0)
     model = gml.GraphKNNRegressor(metric, n_neighbors=3).fit(graphs[:50], y[:50])
     file = gml.explore(model, graphs, path=tmp_path / "page.html", explanations=20)
-    with browser(tmp_path / "profile") as found:
-        page = found.open(f"{file.as_uri()}#55")
+    with browser(tmp_path / "profile") as session:
+        page = session.open(f"{file.as_uri()}#55")
         assert page.locator("#colour option").all_text_contents() == ["predicted number", "number of nodes"]
         assert re.search(r"predicted [−\d.]+The prediction is that of the model", page.text_content("#panel"))
         assert "mean error" not in page.text_content("#facts")
-        assert found.said == []
+        assert session.said == []
 
 
 def test_graphs_that_are_not_drawn_say_why(tmp_path, monkeypatch):
@@ -187,8 +187,8 @@ def test_graphs_that_are_not_drawn_say_why(tmp_path, monkeypatch):
     graphs = odd_graphs()
     metric = gml.GraphMetric(features=["degree@0", "size@0"], random_state=0).fit(graphs)
     file = gml.explore(metric, graphs, path=tmp_path / "page.html")
-    with browser(tmp_path / "profile") as found:
-        page = found.open(f"{file.as_uri()}#4")
+    with browser(tmp_path / "profile") as session:
+        page = session.open(f"{file.as_uri()}#4")
         assert page.text_content("#panel > svg") == "not drawn"
         assert "500 nodes, 3,000 edges" in page.text_content("#panel")
         assert page.text_content(".undrawn").startswith("Too large to be drawn")
@@ -204,7 +204,7 @@ def test_graphs_that_are_not_drawn_say_why(tmp_path, monkeypatch):
         page.click("#close-compare")
         for _ in range(3):
             page.click("#zoom-in")
-        assert found.said == []
+        assert session.said == []
 
 
 def test_filters_and_colours(opened):
@@ -309,47 +309,46 @@ SHIFT = """new Promise((done) => {
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_light_and_dark(file, tmp_path, dark):
-    with browser(tmp_path / "profile", dark=dark) as found:
-        page = found.open(f"{file.as_uri()}#{WRONG}")
+    with browser(tmp_path / "profile", dark=dark) as session:
+        page = session.open(f"{file.as_uri()}#{WRONG}")
         assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
         page.click("#near button >> nth=0")
         assert page.evaluate(CONTRAST) == []
         page.click("#theme")
         assert page.evaluate("document.documentElement.dataset.theme") == ("light" if dark else "dark")
         assert page.evaluate(CONTRAST) == []
-        assert found.said == []
+        assert session.said == []
 
 
 def test_it_fits_a_phone(file, tmp_path):
-    with browser(tmp_path / "profile", width=390, height=844, touch=True) as found:
-        page = found.open(file.as_uri())
+    with browser(tmp_path / "profile", width=390, height=844, touch=True) as session:
+        page = session.open(file.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.touchscreen.tap(*where_is(page, 30))
         assert page.locator("#chosen-name").count() == 1
         page.click("#near button >> nth=0")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.locator("#compare").bounding_box()["y"] < 844
-        assert found.said == []
+        assert session.said == []
 
 
 def test_a_served_page_asks_for_explanations(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.serve.app import make_app
-    from graph_metric_learn.serve.service import Service
+    from graph_metric_learn.serve import Service, make_app
     from running_server import Running
 
     graphs, y = rings_and_stars()
     running = Running(make_app(Service(fitted(), graphs=graphs, y=y, title="Rings"), token="secret"))
     try:
-        with browser(tmp_path / "profile") as found:
-            page = found.open(f"{running.address}/?token=secret")
+        with browser(tmp_path / "profile") as session:
+            page = session.open(f"{running.address}/?token=secret")
             choose(page, "graph number 10")
             page.click("#near button >> nth=7")
             page.wait_for_selector("#compare .terms li, #no-explanation")
             assert page.locator("#compare .terms li").count() >= 1
-            assert {address.split("/")[2] for address in found.asked} == {f"127.0.0.1:{running.port}"}
-            assert found.said == []
+            assert {address.split("/")[2] for address in session.asked} == {f"127.0.0.1:{running.port}"}
+            assert session.said == []
     finally:
         running.stop()
 
@@ -357,8 +356,7 @@ def test_a_served_page_asks_for_explanations(tmp_path):
 def test_the_page_of_an_index(tmp_path):
     chromium()
     pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
-    from graph_metric_learn.serve.app import make_app
-    from graph_metric_learn.serve.service import Service
+    from graph_metric_learn.serve import Service, make_app
     from running_server import Running
 
     graphs, y = rings_and_stars()
@@ -366,8 +364,8 @@ def test_the_page_of_an_index(tmp_path):
     index = gml.GraphIndex(model.metric_).add(graphs, metadata=[{"target": one} for one in y.tolist()])
     running = Running(make_app(Service(model, index)))
     try:
-        with browser(tmp_path / "profile") as found:
-            page = found.open(running.address)
+        with browser(tmp_path / "profile") as session:
+            page = session.open(running.address)
             assert "40 graphs · 2 classes" in page.text_content("#facts")
             assert page.locator("#colour option").all_text_contents() == ["class"]
             choose(page, "onerror")
@@ -377,7 +375,7 @@ def test_the_page_of_an_index(tmp_path):
             page.click("#near button >> nth=0")
             assert "keeps no graphs" in page.text_content("#no-explanation")
             assert page.evaluate(UNNAMED) == 0
-            assert not [address for address in found.asked if "explained" in address]
-            assert found.said == []
+            assert not [address for address in session.asked if "explained" in address]
+            assert session.said == []
     finally:
         running.stop()

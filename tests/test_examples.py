@@ -10,21 +10,24 @@ import pytest
 
 from graph_metric_learn.features.blocks import BLOCKS
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = {path.stem: path for path in sorted((Path(__file__).parents[1] / "examples").glob("*/*.py"))}
+
+pytestmark = pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")  # plt.show() of scripts
 
 
 @pytest.fixture
-def example(monkeypatch):
+def example():
     """Runs a script, and returns what it defines; pictures are drawn, and closed at the end."""
-    monkeypatch.setattr(plt, "show", lambda: None)
-    yield lambda name: runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    plt.switch_backend("agg")
+    yield lambda name: runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
     plt.close("all")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EXAMPLES.values(), ids=EXAMPLES)
 def test_all_examples_are_tested_and_start_with_a_title(path):
-    assert f'example("{path.stem}")' in Path(__file__).read_text()
+    assert f"test_{path.stem}" in globals()
     assert path.stem not in sys.stdlib_module_names  # a script of that name would be imported instead
+    assert (path.parent / "README.rst").is_file()  # the title of its theme
     title, line = path.read_text().splitlines()[1:3]
     assert len(title) == len(line)
     assert set(line) == {"="}

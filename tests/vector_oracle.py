@@ -13,10 +13,10 @@ def distances_to(vectors, query):
 
 def nearest_rows(vectors, query, k, dead=()):
     """Distances and rows of the k nearest, equal ones by row, without the dead."""
-    found = distances_to(vectors, query)
-    found[list(dead)] = np.inf
-    order = np.argsort(found, kind="stable")[:k]
-    return found[order], order
+    distances = distances_to(vectors, query)
+    distances[list(dead)] = np.inf
+    order = np.argsort(distances, kind="stable")[:k]
+    return distances[order], order
 
 
 def decaying(rng, n, d, decay=1.0):

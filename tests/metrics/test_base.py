@@ -141,3 +141,12 @@ def test_a_metric_reads_for_fit_without_what_an_earlier_fit_found(data):
     one_way.add_nodes_from(one_way, x=[0.0] * pairs[0][1].shape[1])
     assert metric.read([one_way]).edge_data is None
     assert metric.read_new([one_way]).edge_data.directed
+
+
+def test_notebooks_see_the_report_of_a_metric():
+    graphs = [nx.cycle_graph(n) for n in range(4, 10)] + [nx.star_graph(n) for n in range(4, 10)]
+    metric = gml.GraphMetric(features=["degree@0"], random_state=0)
+    assert "chose" not in metric._repr_html_()
+    metric.fit(graphs, [0] * 6 + [1] * 6)
+    assert "<p>chose " in metric._repr_html_()
+    assert "random_state" in metric._repr_html_()  # what scikit-learn shows

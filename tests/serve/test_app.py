@@ -16,10 +16,7 @@ httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and
 pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
 pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
 
-from graph_metric_learn.serve import requests  # noqa: E402
-from graph_metric_learn.serve.app import make_app  # noqa: E402
-from graph_metric_learn.serve.requests import Limits  # noqa: E402
-from graph_metric_learn.serve.service import Service  # noqa: E402
+from graph_metric_learn.serve import Limits, Service, make_app, requests  # noqa: E402
 from running_server import Running  # noqa: E402
 
 STAR = {"nodes": [{"id": i} for i in range(9)], "edges": [{"source": 0, "target": i} for i in range(1, 9)]}

@@ -31,7 +31,7 @@ def test_molecules():
         ({"smiles": []}, "at least one"),
         ({"smiles": ["C"] * 4}, "4 graphs in one request: at most 3"),
         ({"smiles": [7]}, "row 0 is a int"),
-        ({"smiles": ["C" * 11]}, "row 0 has 11 letters"),
+        ({"smiles": ["C" * 11]}, "row 0 has 11 characters"),
         ({"graphs": ["CCO"]}, "graph 0 is a str"),
         ({"graphs": [{"nodes": [{"id": 0}]}]}, 'needs "nodes" and "edges"'),
         ({"graphs": [{"nodes": [0], "edges": []}]}, "not an object"),

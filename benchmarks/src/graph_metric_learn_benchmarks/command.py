@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from graph_metric_learn.cli.outputs import check_new, overwrite_option
-from graph_metric_learn.cli.sources import root_option
+from graph_metric_learn.cli.shared_options import check_new, overwrite_option, root_option
 
 
 def options(parser: argparse.ArgumentParser) -> None:

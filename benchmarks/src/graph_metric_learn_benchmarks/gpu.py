@@ -17,8 +17,8 @@ from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule
 from graph_metric_learn.transport import Curves, Vectors, iter_pairs, kneighbors, pairwise_distances
 from graph_metric_learn.transport.devices import products, resolve_device
 from graph_metric_learn.transport.engines.tiles import Tiles
-from graph_metric_learn.viz.plots import as_png
 from graph_metric_learn_reproduction.experiments.figure1 import DIMENSION
+from graph_metric_learn_reproduction.plots import as_png
 
 from .gpu_training import large_batches, many_models, step_by_batch, training_graphs
 from .inputs import NCI1_SIZES, relu_clouds

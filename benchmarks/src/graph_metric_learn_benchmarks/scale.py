@@ -12,8 +12,8 @@ import numpy as np
 from graph_metric_learn.index.folder import IndexFolder, create, sync
 from graph_metric_learn.index.search import nearest
 from graph_metric_learn.index.store import Store
-from graph_metric_learn.viz.plots import as_png
 from graph_metric_learn_reproduction.experiments.timing import seconds
+from graph_metric_learn_reproduction.plots import as_png
 
 from .measure import Report
 from .streams import measure_fit, measure_molecules

@@ -18,9 +18,9 @@ from graph_metric_learn.graphs import Graphs, as_graphs
 from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKNNClassifier
-from graph_metric_learn.viz.plots import as_png, times_against_paper
 from graph_metric_learn_reproduction.experiments.published import PUBLISHED_SECONDS
 from graph_metric_learn_reproduction.experiments.timing import seconds
+from graph_metric_learn_reproduction.plots import as_png, times_against_paper
 
 from .inputs import rings_with_chords
 from .measure import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from graph_metric_learn.cli.sources import root_option
+from graph_metric_learn.cli.shared_options import root_option
 
 from .experiments.settings import CLASSIFIERS, PARTS, PRESETS
 

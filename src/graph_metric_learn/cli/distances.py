@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .cluster import scheduler_option
-from .outputs import check_new, overwrite_option
-from .sources import SOURCE, read_source, source_options
+from .shared_options import SOURCE, check_new, overwrite_option, read_source, scheduler_option, source_options
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from .outputs import drop_output
 from .parser import command_parser
+from .shared_options import drop_output, workers
 
 # What messages of the library call what is an option here.
 _OPTIONS = {
@@ -34,8 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
                 stack.enter_context(unpacking_at_most(options.max_unpacked))
             if getattr(options, "scheduler", None):
-                from .cluster import workers
-
                 stack.enter_context(workers(options.scheduler))
             return options.run(options) or 0
     except BrokenPipeError:  # who reads the output has seen enough

@@ -6,8 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from .outputs import check_new, overwrite_option
-from .sources import SOURCE, check_model, read_source, source_options
+from .shared_options import SOURCE, check_model, check_new, overwrite_option, read_source, source_options
 
 _N_NODES = 5  # of each graph that are listed
 
@@ -35,26 +34,25 @@ def run(options: argparse.Namespace) -> None:
     model = load(options.model)
     metric = getattr(model, "metric_", model)
     names, graphs, _ = read_source(options, options.source)
-    one, other = (_place(names, wanted, options.source) for wanted in (options.one, options.other))
-    why = metric.explain(graphs[one], graphs[other])
+    one, other = (_index_of(wanted, names, options.source) for wanted in (options.one, options.other))
+    explanation = metric.explain(graphs[one], graphs[other])
     if options.format == "json":
-        print(json.dumps({**why.as_dict(), "graphs": [names[one], names[other]]}, ensure_ascii=False))
+        print(json.dumps({**explanation.as_dict(), "graphs": [names[one], names[other]]}, ensure_ascii=False))
     else:
-        print(f"{names[one]} and {names[other]}: distance {why.distance:.4g}")
-        for name, share in (why.term_share or {}).items():
+        print(f"{names[one]} and {names[other]}: distance {explanation.distance:.4g}")
+        for name, share in (explanation.term_share or {}).items():
             print(f"{100 * share:6.1f} %  {name}")
-        for name, nodes, shares in zip(
-            (names[one], names[other]), why.node_names, (why.source_share, why.target_share), strict=True
-        ):
+        shares_of_nodes = (explanation.source_share, explanation.target_share)
+        for i, nodes, shares in zip((one, other), explanation.node_names, shares_of_nodes, strict=True):
             heaviest = shares.argsort()[::-1][:_N_NODES]
-            print(f"{name}: " + ", ".join(f"{nodes[i]} {100 * shares[i]:.1f} %" for i in heaviest))
+            print(f"{names[i]}: " + ", ".join(f"{nodes[j]} {100 * shares[j]:.1f} %" for j in heaviest))
     if options.picture:
         options.picture.parent.mkdir(parents=True, exist_ok=True)
-        why.plot().figure.savefig(options.picture, dpi=150)
+        explanation.plot().figure.savefig(options.picture, dpi=150)
 
 
-def _place(names: list[str], wanted: str, source: str) -> int:
-    """The graph of this name, or else of this number."""
+def _index_of(wanted: str, names: list[str], source: str) -> int:
+    """The index of the graph of this name, or else of this number."""
     if names.count(wanted) > 1:
         raise ValueError(f"{source} has {names.count(wanted)} graphs called {wanted!r}: give its number instead")
     if wanted in names:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .outputs import check_new, overwrite_option
-from .sources import SOURCE, check_model, read_source, source_options
+from .shared_options import SOURCE, check_model, check_new, overwrite_option, read_source, source_options
 
 
 def options(parser: argparse.ArgumentParser) -> None:

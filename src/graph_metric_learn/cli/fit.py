@@ -6,9 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .cluster import scheduler_option
-from .outputs import check_new, overwrite_option, say
-from .sources import SOURCE, read_source, source_options
+from .shared_options import SOURCE, check_new, overwrite_option, read_source, say, scheduler_option, source_options
 
 # Options of `fit --metric sgml`, with the defaults of SGML in brackets.
 SGML_OPTIONS: dict[str, dict[str, Any]] = {
@@ -160,18 +158,18 @@ def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any
 
 def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
     """The metric that was asked for, not fitted."""
-    given = {name: getattr(options, name.replace("-", "_")) for name in SGML_OPTIONS}
-    given = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: getattr(options, name.replace("-", "_")) for name in SGML_OPTIONS}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
     if options.metric == "auto":
         from ..metrics.automatic.estimator import GraphMetric
 
-        if given:
-            raise ValueError(f"--{next(iter(given))} goes with --metric sgml")
+        if chosen:
+            raise ValueError(f"--{next(iter(chosen))} goes with --metric sgml")
         return GraphMetric(task=task, estimate=not options.no_estimate, random_state=options.seed)
     from ..metrics.sgml.estimator import SGML
     from ..metrics.sgml.options import default_features
 
-    settings = {SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in given.items()}
+    settings = {SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in chosen.items()}
     if settings.get("features", "auto") == "auto":
         settings["features"] = default_features(graphs)
     return SGML(**settings, random_state=options.seed)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .cluster import scheduler_option
-from .outputs import check_new, overwrite_option
-from .sources import LINES, SOURCE, source_chunks, source_options
+from .shared_options import LINES, SOURCE, check_new, overwrite_option, scheduler_option, source_chunks, source_options
 
 _CHUNK = 4000  # graphs that are embedded and written at a time, times the number of workers
 
@@ -52,21 +51,20 @@ def run(options: argparse.Namespace) -> None:
         with GraphIndex.load(options.out) as index:
             if not is_same_metric(index.metric, metric):
                 raise ValueError(f"{options.out} was made with another model than {options.model}")
-            before = len(index)
-            _fill(index, options)
-            total = len(index)
+            new, total = _fill(index, options)
     else:
-        before = 0
         with new_folder(options.out, overwrite=options.overwrite) as folder:
             GraphIndex(metric).save(folder)
             with GraphIndex.load(folder) as index:
-                _fill(index, options)
-                total = len(index)
-    print(f"written: {options.out} ({total} graphs, {total - before} of them new)")
+                new, total = _fill(index, options)
+    print(f"written: {options.out} ({total} graphs, {new} of them new)")
 
 
-def _fill(index: Any, options: argparse.Namespace) -> None:
-    """Adds all graphs of the source; where it stops early, it says what an index that was there has got."""
+def _fill(index: Any, options: argparse.Namespace) -> tuple[int, int]:
+    """Adds all graphs of the source: how many are new, and how many there are.
+
+    Where it stops early, it says how many were added to an earlier index.
+    """
     from .._core.parallel import n_workers
     from .._core.progress import progress_bar
 
@@ -82,36 +80,40 @@ def _fill(index: Any, options: argparse.Namespace) -> None:
     except BaseException:
         added = len(index) - before
         if options.append and (added or replaced):
-            print(_how_far(added, replaced, options), file=sys.stderr)
+            print(_stopped(added, replaced, options), file=sys.stderr)
         raise
+    return len(index) - before, len(index)
 
 
 def _add(index: Any, chunk: Any, options: argparse.Namespace) -> int:
-    """Adds some graphs by name, which are on disk when the next are read; how many took the place of others."""
+    """Adds some graphs by name, which are on disk when the next are read; returns how many replaced others."""
+    import numpy as np
+
     names, graphs, y = chunk
-    there = [name in index for name in names]
+    present = [name in index for name in names]
     if options.known == "raise":
-        _check_new_names(names, there, options)
+        _check_new_names(names, present, options)
     numbered = list(enumerate(names))
     kept = {name: i for i, name in (numbered if options.known == "update" else reversed(numbered))}
-    new = sorted(i for i in kept.values() if not there[i])
-    old = sorted(i for i in kept.values() if there[i] and options.known == "update")
+    new = sorted(i for i in kept.values() if not present[i])
+    old = sorted(i for i in kept.values() if present[i] and options.known == "update")
     for rows, change in ((new, index.add), (old, index.update)):
         if rows:
-            change(_some(graphs, rows), [names[i] for i in rows], _notes(names, y, rows))
+            part = [graphs[i] for i in rows] if isinstance(graphs, (list, tuple)) else graphs[np.array(rows)]
+            change(part, [names[i] for i in rows], _metadata(names, y, rows))
     return len(old)
 
 
 def _add_numbered(index: Any, chunk: Any) -> None:
     """Adds some graphs by running numbers; their names are in the metadata alone."""
     names, graphs, y = chunk
-    index.add(replace(index.metric.read(graphs), names=None), metadata=_notes(names, y, range(len(names))))
+    index.add(replace(index.metric.read(graphs), names=None), metadata=_metadata(names, y, range(len(names))))
 
 
-def _check_new_names(names: list[str], there: list[bool], options: argparse.Namespace) -> None:
+def _check_new_names(names: list[str], present: list[bool], options: argparse.Namespace) -> None:
     """A `ValueError` that names the first graph whose name has been taken."""
     seen: set[str] = set()
-    for name, known in zip(names, there, strict=True):
+    for name, known in zip(names, present, strict=True):
         if known and options.append:
             raise ValueError(f"{name} is in the index already: --known skip or --known update")
         if known or name in seen:
@@ -123,7 +125,7 @@ def _check_new_names(names: list[str], there: list[bool], options: argparse.Name
         seen.add(name)
 
 
-def _how_far(added: int, replaced: int, options: argparse.Namespace) -> str:
+def _stopped(added: int, replaced: int, options: argparse.Namespace) -> str:
     """What was done before it stopped, and how to go on."""
     text = f"graph-metric-learn index: stopped after {added} graphs were added to {options.out}"
     if replaced:
@@ -133,14 +135,8 @@ def _how_far(added: int, replaced: int, options: argparse.Namespace) -> str:
     return f"{text}; --append --known {'update' if options.known == 'update' else 'skip'} goes on from there"
 
 
-def _some(graphs: Any, rows: list[int]) -> Any:
-    """The chosen graphs of a list or a collection."""
-    import numpy as np
-
-    return [graphs[i] for i in rows] if isinstance(graphs, (list, tuple)) else graphs[np.array(rows)]
-
-
-def _notes(names: list[str], y: Any, rows: Any) -> list[dict[str, Any]]:
+def _metadata(names: list[str], y: Any, rows: Iterable[int]) -> list[dict[str, Any]]:
     """What is kept of each graph: its name, and its class or number if there is one."""
-    known = [{} if y is None else {"target": y[i].item() if hasattr(y[i], "item") else y[i]} for i in rows]
-    return [{"name": names[i], **more} for i, more in zip(rows, known, strict=True)]
+    if y is None:
+        return [{"name": names[i]} for i in rows]
+    return [{"name": names[i], "target": y[i].item() if hasattr(y[i], "item") else y[i]} for i in rows]

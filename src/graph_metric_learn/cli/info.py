@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .sources import is_index
+from .shared_options import is_index
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -21,18 +21,18 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from ..predictors import load
 
-    about = _about_index(options.model) if is_index(options.model) else _about(load(options.model))
-    about["bytes"] = sum(path.stat().st_size for path in options.model.rglob("*") if path.is_file())
+    facts = _about_index(options.model) if is_index(options.model) else _about(load(options.model))
+    facts["bytes"] = sum(path.stat().st_size for path in options.model.rglob("*") if path.is_file())
     if options.format == "json":
-        print(json.dumps(about, ensure_ascii=False, default=str))
+        print(json.dumps(facts, ensure_ascii=False, default=str))
         return
-    for name, value in about.items():
+    for name, value in facts.items():
         if value is not None and value != {}:
             print(f"{name.replace('_', ' ')}: {_in_words(value)}")
 
 
 def _about_index(path: Path) -> dict[str, Any]:
-    """What there is to say of an index."""
+    """Facts on an index."""
     from ..index import GraphIndex
 
     index = GraphIndex.load(path, read_only=True)
@@ -47,7 +47,7 @@ def _about_index(path: Path) -> dict[str, Any]:
 
 
 def _about(model: Any) -> dict[str, Any]:
-    """What there is to say of a metric, or of a predictor and its metric; None where there is nothing."""
+    """Facts on a metric, or on a predictor and its metric; None where there is nothing to say."""
     import numpy as np
 
     metric = getattr(model, "metric_", model)

@@ -9,11 +9,22 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .cluster import scheduler_option
-from .outputs import check_new, overwrite_option, text_output
-from .sources import LINES, SOURCE, is_index, source_chunks, source_options
+from .shared_options import (
+    LINES,
+    SOURCE,
+    check_new,
+    is_index,
+    overwrite_option,
+    scheduler_option,
+    source_chunks,
+    source_options,
+    text_output,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _AT_ONCE = 1000  # graphs that are read and looked up
 
@@ -56,11 +67,11 @@ def _in_index(options: argparse.Namespace) -> Search:
     index = GraphIndex.load(options.index, read_only=True)
 
     def search(graphs: Any) -> Neighbors:
-        said = index.recall_ is not None
-        found = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
-        if options.approximate and not said:
+        measured = index.recall_ is not None
+        distances, ids, metadata = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
+        if options.approximate and not measured:  # it is now, and said once
             print(index.describe_recall(), file=sys.stderr)
-        return _listed(*found)
+        return _listed(distances, ids, metadata)
 
     return search
 
@@ -77,50 +88,47 @@ def _in_model(options: argparse.Namespace) -> Search:
 
     def search(graphs: Any) -> Neighbors:
         distances, rows = model.kneighbors(graphs, options.k)
-        notes = [[{"target": target} for target in model.y_[row].tolist()] for row in rows]
-        return _listed(distances, rows if model.names_ is None else model.names_[rows], notes)
+        metadata = [[{"target": target} for target in model.y_[row].tolist()] for row in rows]
+        return _listed(distances, rows if model.names_ is None else model.names_[rows], metadata)
 
     return search
 
 
-def _listed(distances: Any, ids: Any, notes: Any) -> Neighbors:
-    return [
-        [
-            {"id": name, "distance": distance, "metadata": note}
-            for name, distance, note in zip(row_ids, row, row_notes, strict=True)
-        ]
-        for row_ids, row, row_notes in zip(ids.tolist(), distances.tolist(), notes, strict=True)
-    ]
+def _listed(distances: np.ndarray, ids: np.ndarray, metadata: Any) -> Neighbors:
+    """Of arrays [N, k], what each neighbour of each graph is."""
+    graphs = zip(ids.tolist(), distances.tolist(), metadata, strict=True)
+    keys = ("id", "distance", "metadata")
+    return [[dict(zip(keys, one, strict=True)) for one in zip(*columns, strict=True)] for columns in graphs]
 
 
-def _table(names: list[str], found: Neighbors, *, first: bool) -> str:
+def _table(names: list[str], of_graphs: Neighbors, *, first: bool) -> str:
     """A paragraph per graph: its neighbours with their distances."""
     parts = []
-    for name, neighbors in zip(names, found, strict=True):
+    for name, neighbors in zip(names, of_graphs, strict=True):
         lines = [f"  {one['distance']:10.4g}  {one['id']}{_target(one['metadata'])}\n" for one in neighbors]
         parts.append(f"{name}\n" + "".join(lines))
     return "".join(parts)
 
 
-def _target(note: Any) -> str:
-    return f"  ({note['target']})" if isinstance(note, dict) and note.get("target") is not None else ""
+def _target(metadata: Any) -> str:
+    return f"  ({metadata['target']})" if isinstance(metadata, dict) and metadata.get("target") is not None else ""
 
 
-def _csv(names: list[str], found: Neighbors, *, first: bool) -> str:
+def _csv(names: list[str], of_graphs: Neighbors, *, first: bool) -> str:
     """A line per neighbour; metadata as JSON."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if first:
         writer.writerow(["graph", "rank", "neighbor", "distance", "metadata"])
-    for name, neighbors in zip(names, found, strict=True):
+    for name, neighbors in zip(names, of_graphs, strict=True):
         for rank, one in enumerate(neighbors, start=1):
-            note = "" if one["metadata"] is None else json.dumps(one["metadata"], ensure_ascii=False)
-            writer.writerow([name, rank, one["id"], f"{one['distance']:.6g}", note])
+            metadata = "" if one["metadata"] is None else json.dumps(one["metadata"], ensure_ascii=False)
+            writer.writerow([name, rank, one["id"], f"{one['distance']:.6g}", metadata])
     return text.getvalue()
 
 
-def _json_lines(names: list[str], found: Neighbors, *, first: bool) -> str:
-    lines = [{"graph": name, "neighbors": neighbors} for name, neighbors in zip(names, found, strict=True)]
+def _json_lines(names: list[str], of_graphs: Neighbors, *, first: bool) -> str:
+    lines = [{"graph": name, "neighbors": neighbors} for name, neighbors in zip(names, of_graphs, strict=True)]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 

@@ -9,8 +9,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .outputs import check_new, overwrite_option, text_output
-from .sources import LINES, SOURCE, check_model, source_chunks, source_options
+from .shared_options import (
+    LINES,
+    SOURCE,
+    check_model,
+    check_new,
+    overwrite_option,
+    source_chunks,
+    source_options,
+    text_output,
+)
 
 _AT_ONCE = 1000  # graphs that are read and predicted
 

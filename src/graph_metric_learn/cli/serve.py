@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from .sources import SOURCE, read_source, source_options
+from .shared_options import SOURCE, read_source, source_options
 
 _TOKEN = "GRAPH_METRIC_LEARN_TOKEN"
 _LARGEST_PORT = 65535
@@ -55,8 +55,8 @@ def _bound(host: str, port: int) -> socket.socket:
     Of several addresses of a name, the first of IPv4.
     """
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
         raise _no_address(host, port, error) from None
@@ -84,9 +84,8 @@ def _no_address(host: str, port: int, error: Exception) -> ValueError:
 def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     """What is to be served, and what to warn of."""
     from ..predictors import load
-    from ..serve.app import LOCAL, make_app
-    from ..serve.requests import Limits
-    from ..serve.service import Service
+    from ..serve import Limits, Service, make_app
+    from ..serve.app import LOCAL
 
     model = load(options.model)
     index = None

@@ -1,4 +1,7 @@
-"""Why two graphs are as far apart as they are: which nodes were matched, and what each costs."""
+"""Why two graphs are as far apart as they are: which nodes were matched, and what each costs.
+
+Its drawings are in `viz/explanations.py`, which is imported when a drawing is asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 from ..graphs import Graphs
 from ..graphs.depiction import Depiction, depictions
 
-_LONGEST_NAME = 40  # letters of a name that a title shows
+_LONGEST_NAME = 40  # characters of a name that a title shows
 _MOST_MATCHES = 10  # that a drawing shows: more is a tangle
 _N_NAMED = 3  # terms and nodes that a summary names
 
@@ -62,7 +65,7 @@ class Explanation:
     graphs : Graphs
         The two graphs, with their names if both have one.
     edge_ends : list of two ndarrays [2, e], optional
-        The edges of each graph that are compared as such, by the places of their nodes.
+        The edges of each graph that are compared as such, by the indices of their nodes.
     edge_source_share, edge_target_share : ndarray [e], optional
         Their shares of the squared distance; with those of the nodes they add up to 1.
     term_share : dict of float, optional
@@ -72,7 +75,7 @@ class Explanation:
     evidence : Evidence, optional
         Which nodes speak for which class, or raise the number, where the distance has learned scores.
     depicted : tuple of two Depiction, optional
-        How the two graphs look: names of their nodes, places, molecules.
+        How the two graphs look: names of their nodes, positions, molecules.
     """
 
     distance: float
@@ -89,7 +92,7 @@ class Explanation:
     depicted: tuple[Depiction, Depiction] | None = None
 
     def drawn_as(self, originals: list[Any]) -> Explanation:
-        """The same, with names and places of nodes as in the user's own two graphs."""
+        """The same, with names and positions of nodes as in the user's own two graphs."""
         one, two = depictions(originals, self.graphs)
         return replace(self, depicted=(one, two))
 
@@ -130,7 +133,7 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON can hold it, nodes by their names."""
         one, two = self.node_names
-        found = self.evidence
+        evidence = self.evidence
         shares = (self.source_share, self.target_share)
         edges = [
             [[names[a], names[b], share] for (a, b), share in self.edge_shares(side).items() if a >= 0]
@@ -147,19 +150,19 @@ class Explanation:
             ],
             "edges": None if self.edge_ends is None else edges,
             "matches": [[one[i], two[j], mass] for i, j, mass in self.matches()],
-            "learned": None if found is None else {
-                "towards": found.towards, "against": found.against, "change": found.change,
-                "nodes": [found.source.tolist(), found.target.tolist()],
+            "learned": None if evidence is None else {
+                "towards": evidence.towards, "against": evidence.against, "change": evidence.change,
+                "nodes": [evidence.source.tolist(), evidence.target.tolist()],
             },
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        from .explanation_html import explanation_html
+        from ..viz.explanations import explanation_html
 
         return explanation_html(self)
 
     def matches(self, k: int = _MOST_MATCHES) -> list[tuple[int, int, float]]:
-        """The k heaviest matches: (node of the first, node of the second, mass); nodes by their place in the graph."""
+        """The k heaviest matches: (node of the first, node of the second, mass); nodes by index."""
         heaviest = np.argsort(-self.plan, axis=None, kind="stable")[:k]
         pairs = zip(*np.unravel_index(heaviest, self.plan.shape), strict=True)
         return [(int(i), int(j), float(self.plan[i, j])) for i, j in pairs if self.plan[i, j] > 0]
@@ -183,19 +186,19 @@ class Explanation:
             have a share are coloured likewise and thick. Atoms but carbon are written, bonds drawn with their order.
             The title has the distance and, if both graphs have a name, their names.
         """
-        from .explanation_plot import plot_explanation
+        from ..viz.explanations import plot_explanation
 
         return plot_explanation(self, ax, k, positions)
 
     def edge_shares(self, side: int) -> dict[tuple[int, int], float]:
         """Shares of the edges of one graph by their nodes, the smaller first; those of parallel edges together."""
         share = (self.edge_source_share, self.edge_target_share)[side]
-        found: dict[tuple[int, int], float] = {}
+        total: dict[tuple[int, int], float] = {}
         if share is not None and self.edge_ends is not None:
             for (a, b), part in zip(self.edge_ends[side].T.tolist(), share.tolist(), strict=True):
-                place = (min(a, b), max(a, b))
-                found[place] = found.get(place, 0.0) + part
-        return found
+                pair = (min(a, b), max(a, b))
+                total[pair] = total.get(pair, 0.0) + part
+        return total
 
     @property
     def title(self) -> str:

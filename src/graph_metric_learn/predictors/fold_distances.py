@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ..metrics.base import BaseGraphMetric, FoldView
 from ..objectives import Objective
 from ..objectives.folds import groups_among, held_together
 from ..transport import Embedded, pairwise_distances
+
+if TYPE_CHECKING:
+    from .base import MetricPredictor
 
 N_FOLDS = 5
 MOST = 2000  # graphs that settings are chosen on, at most
@@ -104,3 +108,11 @@ def typical_distance(folds: list[FoldView]) -> float:
     """The median distance among known graphs; their mean where most are copies of each other; never 0."""
     within = folds[0].within
     return float(np.median(within)) or float(np.mean(within)) or 1.0
+
+
+def own_fold_views(predictor: MetricPredictor, most: int) -> list[FoldView]:
+    """What a metric that a predictor has fitted itself would be without a fold of the reference graphs.
+
+    See :meth:`BaseGraphMetric.fold_views`; none of a frozen or loaded metric.
+    """
+    return (predictor._own and predictor.metric_.fold_views(most)) or []

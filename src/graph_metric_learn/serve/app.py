@@ -4,23 +4,33 @@ A request must name a host that is expected, bring the token if one was set, be 
 that is not gets a status and one sentence, never a stack trace.
 """
 
-# No postponed annotations: FastAPI reads those of the routes, and `Request` is known where they are written only.
+from __future__ import annotations
+
 import asyncio
 import json
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .requests import GRAPH_FIELDS, Limits, check_fields, read_count, read_graphs, read_ids
 from .service import Service, Unavailable
 
+try:  # an extra; FastAPI looks up the annotations of routes among these names
+    from fastapi import FastAPI, Request, Response
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+    from starlette.exceptions import HTTPException
+except ImportError:
+    FastAPI = None
+
 _LOG = logging.getLogger(__name__)
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 _WORKERS = 2  # requests that are computed at the same time; others wait for their turn, within their time
-_LONGEST_QUOTED = 60  # letters of a path in an answer
+_LONGEST_QUOTED = 60  # characters of a path in an answer
 _TOO_LARGE = "a number in the request is too large"
+_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 _PAGE = """graph-metric-learn
 
 POST /predict    {"smiles": ["CCO"]} or {"graphs": [{"nodes": [{"id": 0}], "edges": []}]}
@@ -28,14 +38,6 @@ POST /neighbors  the same, and "k"; with an index also {"ids": ["ring 4"]}
 POST /explain    the same, with exactly two graphs
 GET  /health
 """
-
-
-class Refused(Exception):
-    """A request that is not answered: the status, and why."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
 
 
 def make_app(
@@ -52,59 +54,95 @@ def make_app(
         Every request but `/health` must bring it: ``Authorization: Bearer TOKEN``, or ``?token=TOKEN`` for the page.
     limits : Limits, optional
     """
-    try:
-        from fastapi import FastAPI, Request
-        from fastapi.exceptions import RequestValidationError
-        from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
-        from starlette.exceptions import HTTPException
-    except ImportError:
-        raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]") from None
-    bounds = limits or Limits()
-    page = service.page()
-    asked = 0  # requests that are computed or wait for it
-    workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="serve")
+    if FastAPI is None:
+        raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]")
+    limits = limits or Limits()
     app = FastAPI(title="graph-metric-learn", docs_url=None, redoc_url=None)  # their pages fetch scripts from elsewhere
 
-    async def bytes_of(request: Any) -> bytes:
-        read = b""
-        async for part in request.stream():
-            read += part
-            if len(read) > bounds.bytes:
-                raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
-        return read
-
-    async def body_of(request: Any, known: Sequence[str] = GRAPH_FIELDS) -> Any:
-        """The JSON of a request that is not too large and has no other fields than `known`."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise Refused(415, "send JSON, with the header Content-Type: application/json")
+    @app.middleware("http")
+    async def checked(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
         try:
-            body = json.loads(await asyncio.wait_for(bytes_of(request), bounds.seconds))
-        except asyncio.TimeoutError:
-            raise Refused(408, f"the request did not arrive within {bounds.seconds:g} s") from None
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-            raise Refused(400, "the request is not JSON") from None
-        except ValueError:  # Python reads whole numbers up to a length
-            raise Refused(422, _TOO_LARGE) from None
-        try:
-            check_fields(body, known)
-        except ValueError as error:
-            raise Refused(422, str(error)) from None
-        return body
+            _check_host(request, hosts)
+            if token is not None and request.url.path != "/health":
+                _check_token(request, token)
+            if int(request.headers.get("content-length") or 0) > limits.bytes:
+                raise _too_long(limits)
+            response = await answer(request)
+        except Refused as error:
+            response = await _refused(request, error)
+        except Exception:  # what went wrong stays here, in the log
+            _LOG.exception("%s %s", request.method, request.url.path)
+            response = JSONResponse({"error": "something went wrong inside"}, 500)
+        response.headers.update(_HEADERS)
+        return response
 
-    async def computed(work: Callable[..., Any], *values: Any) -> Any:
+    for kind, handler in ((Refused, _refused), (HTTPException, _not_routed), (RequestValidationError, _not_numbers)):
+        app.add_exception_handler(kind, handler)
+    routes = _Routes(service, limits)
+    for path, method, route in (
+        ("/health", "GET", routes.health),
+        ("/", "GET", routes.start),
+        ("/explained/{one}/{other}", "GET", routes.explained),
+        ("/predict", "POST", routes.predict),
+        ("/neighbors", "POST", routes.neighbors),
+        ("/explain", "POST", routes.explain),
+    ):
+        app.add_api_route(path, route, methods=[method])
+    return app
+
+
+class _Routes:
+    """What is answered at each path."""
+
+    def __init__(self, service: Service, limits: Limits) -> None:
+        self._service, self._limits, self._page = service, limits, service.page()
+        self._waiting = 0  # requests that are computed or wait for it
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="serve")
+
+    async def health(self) -> Any:
+        try:
+            return self._service.health()
+        except Unavailable as error:
+            raise Refused(503, str(error)) from None
+
+    async def start(self) -> Response:
+        return PlainTextResponse(_PAGE) if self._page is None else HTMLResponse(self._page)
+
+    async def explained(self, one: int, other: int) -> Response:
+        return await self._computed(self._service.explained, one, other)
+
+    async def predict(self, request: Request) -> Response:
+        body = await _body(request, self._limits)
+        return await self._computed(lambda: self._service.predict(read_graphs(body, self._limits)))
+
+    async def neighbors(self, request: Request) -> Response:
+        body = await _body(request, self._limits, (*GRAPH_FIELDS, "ids", "k"))
+
+        def neighbors() -> dict[str, Any]:
+            ids, k = read_ids(body, self._limits), read_count(body, self._limits)
+            if ids is None:
+                return self._service.neighbors(read_graphs(body, self._limits), k)
+            return self._service.neighbors_of_ids(ids, k)
+
+        return await self._computed(neighbors)
+
+    async def explain(self, request: Request) -> Response:
+        body = await _body(request, self._limits)
+        return await self._computed(lambda: self._service.explain(read_graphs(body, self._limits, count=2)))
+
+    async def _computed(self, work: Callable[..., Any], *values: Any) -> Response:
         """The answer of a function that runs in a thread, if it comes in time; who waits too long is not begun.
 
         What has begun cannot be stopped, but it ends: `Limits` bounds how much work a request can be.
         """
-        nonlocal asked
-        if asked >= bounds.waiting:
+        if self._waiting >= self._limits.waiting:
             raise Refused(503, "too many requests are waiting: ask later")
-        asked += 1
-        running = asyncio.get_running_loop().run_in_executor(workers, work, *values)
+        self._waiting += 1
+        running = asyncio.get_running_loop().run_in_executor(self._workers, work, *values)
         try:
-            return JSONResponse(await asyncio.wait_for(running, bounds.seconds))
+            return JSONResponse(await asyncio.wait_for(running, self._limits.seconds))
         except asyncio.TimeoutError:
-            raise Refused(503, f"no answer within {bounds.seconds:g} s: ask for less, or later") from None
+            raise Refused(503, f"no answer within {self._limits.seconds:g} s: ask for less, or later") from None
         except (Unavailable, ImportError) as error:  # molecules need RDKit
             raise Refused(503, str(error)) from None
         except ValueError as error:
@@ -112,86 +150,81 @@ def make_app(
         except OverflowError:  # where a number of the request is made a float
             raise Refused(422, _TOO_LARGE) from None
         finally:
-            asked -= 1
+            self._waiting -= 1
 
-    @app.middleware("http")
-    async def checked(request: Request, answer: Any) -> Any:
-        try:
-            host = request.headers.get("host", "")
-            name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
-            if name.lower() not in hosts:
-                raise Refused(421, "this host is not served here")
-            if token is not None and request.url.path != "/health":
-                given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-                given = given or request.query_params.get("token", "")
-                if not secrets.compare_digest(given.encode(), token.encode()):
-                    raise Refused(401, "the token is missing or wrong")
-            if int(request.headers.get("content-length") or 0) > bounds.bytes:
-                raise Refused(413, f"the request is larger than {bounds.bytes} bytes")
-            response = await answer(request)
-        except Refused as refused:
-            response = JSONResponse({"error": refused.why}, refused.status)
-        except Exception:  # what went wrong stays here, in the log
-            _LOG.exception("%s %s", request.method, request.url.path)
-            response = JSONResponse({"error": "something went wrong inside"}, 500)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
-        response.headers["Cache-Control"] = "no-store"
-        return response
 
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> Any:
-        return JSONResponse({"error": error.why}, error.status)
+class Refused(Exception):
+    """A request that is not answered: the status, and why."""
 
-    @app.exception_handler(HTTPException)
-    async def not_routed(request: Request, error: HTTPException) -> Any:
-        """No such path, or not with this method; `Allow` in the headers says with which."""
-        path, allowed = request.url.path[:_LONGEST_QUOTED], (error.headers or {}).get("Allow")
-        why = str(error.detail)
-        if error.status_code == 404:
-            why = f"there is nothing at {path}"
-        elif error.status_code == 405 and allowed:
-            why = f"{path} does not take {request.method}: use {allowed}"
-        return JSONResponse({"error": why}, error.status_code, error.headers)
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
 
-    @app.exception_handler(RequestValidationError)
-    async def not_numbers(_: Request, error: RequestValidationError) -> Any:
-        wrong = ", ".join(str(one["loc"][-1]) for one in error.errors())
-        return JSONResponse({"error": f"not a whole number: {wrong}"}, 422)
 
-    @app.get("/health")
-    async def health() -> Any:
-        try:
-            return service.health()
-        except Unavailable as error:
-            raise Refused(503, str(error)) from None
+def _check_host(request: Request, hosts: Sequence[str]) -> None:
+    host = request.headers.get("host", "")
+    name, _, port = host.rpartition(":")
+    if not port.isdigit() or host.endswith("]"):
+        name = host
+    if name.lower() not in hosts:
+        raise Refused(421, "this host is not served here")
 
-    @app.get("/")
-    async def start() -> Any:
-        return PlainTextResponse(_PAGE) if page is None else HTMLResponse(page)
 
-    @app.get("/explained/{one}/{other}")
-    async def explained(one: int, other: int) -> Any:
-        return await computed(service.explained, one, other)
+def _check_token(request: Request, token: str) -> None:
+    brought = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+    brought = brought or request.query_params.get("token", "")
+    if not secrets.compare_digest(brought.encode(), token.encode()):
+        raise Refused(401, "the token is missing or wrong")
 
-    @app.post("/predict")
-    async def predict(request: Request) -> Any:
-        body = await body_of(request)
-        return await computed(lambda: service.predict(read_graphs(body, bounds)))
 
-    @app.post("/neighbors")
-    async def neighbors(request: Request) -> Any:
-        body = await body_of(request, (*GRAPH_FIELDS, "ids", "k"))
+def _too_long(limits: Limits) -> Refused:
+    return Refused(413, f"the request is larger than {limits.bytes} bytes")
 
-        def found() -> Any:
-            ids, k = read_ids(body, bounds), read_count(body, bounds)
-            return service.neighbors(read_graphs(body, bounds), k) if ids is None else service.neighbors_of_ids(ids, k)
 
-        return await computed(found)
+async def _body(request: Request, limits: Limits, fields: Sequence[str] = GRAPH_FIELDS) -> Any:
+    """The JSON of a request that is not too large and has no other fields than these."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refused(415, "send JSON, with the header Content-Type: application/json")
+    try:
+        body = json.loads(await asyncio.wait_for(_bytes(request, limits), limits.seconds))
+    except asyncio.TimeoutError:
+        raise Refused(408, f"the request did not arrive within {limits.seconds:g} s") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise Refused(400, "the request is not JSON") from None
+    except ValueError:  # Python reads whole numbers up to a length
+        raise Refused(422, _TOO_LARGE) from None
+    try:
+        check_fields(body, fields)
+    except ValueError as error:
+        raise Refused(422, str(error)) from None
+    return body
 
-    @app.post("/explain")
-    async def explain(request: Request) -> Any:
-        body = await body_of(request)
-        return await computed(lambda: service.explain(read_graphs(body, bounds, count=2)))
 
-    return app
+async def _bytes(request: Request, limits: Limits) -> bytes:
+    """The body as it arrives, until it is too large."""
+    read = b""
+    async for part in request.stream():
+        read += part
+        if len(read) > limits.bytes:
+            raise _too_long(limits)
+    return read
+
+
+async def _refused(_: Request, error: Refused) -> Response:
+    return JSONResponse({"error": error.why}, error.status)
+
+
+async def _not_routed(request: Request, error: HTTPException) -> Response:
+    """No such path, or not with this method; `Allow` in the headers says with which."""
+    path, allowed = request.url.path[:_LONGEST_QUOTED], (error.headers or {}).get("Allow")
+    why = str(error.detail)
+    if error.status_code == 404:
+        why = f"there is nothing at {path}"
+    elif error.status_code == 405 and allowed:
+        why = f"{path} does not take {request.method}: use {allowed}"
+    return JSONResponse({"error": why}, error.status_code, error.headers)
+
+
+async def _not_numbers(_: Request, error: RequestValidationError) -> Response:
+    wrong = ", ".join(str(one["loc"][-1]) for one in error.errors())
+    return JSONResponse({"error": f"not a whole number: {wrong}"}, 422)

@@ -29,7 +29,7 @@ class Limits:
     all_nodes, all_edges : int
         Of all graphs of one request together: these bound how long a request is computed.
     smiles : int
-        Letters of one SMILES.
+        Characters of one SMILES.
     neighbors : int
         That may be asked for.
     waiting : int
@@ -50,13 +50,13 @@ class Limits:
     seconds: float = 30.0
 
 
-def check_fields(body: Any, known: Sequence[str]) -> None:
+def check_fields(body: Any, fields: Sequence[str]) -> None:
     """Refuses a request with other fields than these: a misspelt one would be ignored."""
-    unknown = [name for name in body if name not in known] if isinstance(body, dict) else []
+    unknown = [name for name in body if name not in fields] if isinstance(body, dict) else []
     if unknown:
         listed = ", ".join(f"{name!r:.60}" for name in unknown[:_MOST_LISTED])
         more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
-        raise ValueError(f"unknown field {listed}{more}: known are {', '.join(map(repr, known))}")
+        raise ValueError(f"unknown field {listed}{more}: known are {', '.join(map(repr, fields))}")
 
 
 def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any]:
@@ -75,14 +75,14 @@ def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any
             'expected a JSON object with "smiles", a list of strings, or "graphs", a list in node-link format'
         )
     key = "smiles" if "smiles" in body else "graphs"
-    given = body[key]
-    if not isinstance(given, list) or not given:
+    entries = body[key]
+    if not isinstance(entries, list) or not entries:
         raise ValueError(f'"{key}" must be a list with at least one entry')
-    if len(given) > limits.graphs:
-        raise ValueError(f"{len(given)} graphs in one request: at most {limits.graphs} are taken")
-    if count is not None and len(given) != count:
-        raise ValueError(f"{len(given)} graphs: exactly {count} are wanted")
-    return _molecules(given, limits) if key == "smiles" else _node_link(given, limits)
+    if len(entries) > limits.graphs:
+        raise ValueError(f"{len(entries)} graphs in one request: at most {limits.graphs} are taken")
+    if count is not None and len(entries) != count:
+        raise ValueError(f"{len(entries)} graphs: exactly {count} are wanted")
+    return _molecules(entries, limits) if key == "smiles" else _node_link(entries, limits)
 
 
 def read_ids(body: Any, limits: Limits) -> list[str | int] | None:
@@ -108,48 +108,51 @@ def read_count(body: Any, limits: Limits, default: int = 10) -> int:
     return k
 
 
-def _molecules(given: Sequence[Any], limits: Limits) -> list[Any]:
-    for i, text in enumerate(given):
+def _molecules(smiles: list[Any], limits: Limits) -> list[Any]:
+    for i, text in enumerate(smiles):
         if not isinstance(text, str):
             raise ValueError(f"row {i} is a {type(text).__name__}, expected a SMILES string")  # noqa: TRY004
         if len(text) > limits.smiles:
-            raise ValueError(f"row {i} has {len(text)} letters: a SMILES may have {limits.smiles}")
+            raise ValueError(f"row {i} has {len(text)} characters: a SMILES may have {limits.smiles}")
     try:
-        graphs = list(from_smiles(given))
+        graphs = list(from_smiles(smiles))
     except ValueError as error:
         raise ValueError(str(error).removesuffix(_SKIP_HINT)) from None
-    _check_sizes([(int(graph.num_nodes), int(graph.edge_index.shape[1]) // 2) for graph in graphs], limits)
+    _check_sizes("nodes", [int(graph.num_nodes) for graph in graphs], limits.nodes, limits.all_nodes)
+    _check_sizes("edges", [int(graph.edge_index.shape[1]) // 2 for graph in graphs], limits.edges, limits.all_edges)
     return graphs
 
 
-def _node_link(given: Sequence[Any], limits: Limits) -> list[Any]:
-    sizes = []
-    for i, graph in enumerate(given):
-        if not isinstance(graph, dict):  # bad input is a ValueError throughout
-            what = type(graph).__name__
-            raise ValueError(f'graph {i} is a {what}, expected an object with "nodes" and "edges"')  # noqa: TRY004
-        nodes, edges = graph.get("nodes"), graph.get("links", graph.get("edges"))
-        if not isinstance(nodes, list) or not isinstance(edges, list):
-            raise ValueError(f'graph {i} needs "nodes" and "edges", both lists')  # noqa: TRY004
-        if not all(isinstance(one, dict) for one in [*nodes, *edges]):
-            raise ValueError(f"graph {i} has a node or an edge that is not an object")
-        for j, edge in enumerate(edges):
-            for end in ("source", "target"):
-                if end not in edge:
-                    raise ValueError(f"edge {j} of graph {i} has no {end}")
-        sizes.append((len(nodes), len(edges)))
-    _check_sizes(sizes, limits)
-    return graphs_from_node_link(given, [f"graph {i}" for i in range(len(given))])
+def _node_link(graphs: list[Any], limits: Limits) -> list[Any]:
+    nodes, edges = zip(*(_nodes_and_edges(i, graph) for i, graph in enumerate(graphs)), strict=True)
+    _check_sizes("nodes", [len(part) for part in nodes], limits.nodes, limits.all_nodes)
+    _check_sizes("edges", [len(part) for part in edges], limits.edges, limits.all_edges)
+    return graphs_from_node_link(graphs, [f"graph {i}" for i in range(len(graphs))])
 
 
-def _check_sizes(sizes: Sequence[tuple[int, int]], limits: Limits) -> None:
+def _nodes_and_edges(number: int, graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The two lists of a graph in node-link format."""
+    if not isinstance(graph, dict):  # bad input is a ValueError throughout
+        kind = type(graph).__name__
+        raise ValueError(f'graph {number} is a {kind}, expected an object with "nodes" and "edges"')  # noqa: TRY004
+    nodes, edges = graph.get("nodes"), graph.get("links", graph.get("edges"))
+    if not isinstance(nodes, list) or not isinstance(edges, list):
+        raise ValueError(f'graph {number} needs "nodes" and "edges", both lists')  # noqa: TRY004
+    if not all(isinstance(one, dict) for one in [*nodes, *edges]):
+        raise ValueError(f"graph {number} has a node or an edge that is not an object")
+    for j, edge in enumerate(edges):
+        for end in ("source", "target"):
+            if end not in edge:
+                raise ValueError(f"edge {j} of graph {number} has no {end}")
+    return nodes, edges
+
+
+def _check_sizes(what: str, sizes: list[int], most: int, most_together: int) -> None:
     """Refuses graphs of too many nodes or edges, each of them or all together."""
-    for place, what, most, most_of_all in (
-        (0, "nodes", limits.nodes, limits.all_nodes), (1, "edges", limits.edges, limits.all_edges),
-    ):  # fmt: skip
-        for i, size in enumerate(sizes):
-            if size[place] > most:
-                raise ValueError(f"graph {i} has {size[place]} {what}: at most {most} are taken")
-        total = sum(size[place] for size in sizes)
-        if total > most_of_all:
-            raise ValueError(f"the graphs have {total} {what} together: at most {most_of_all} are taken in one request")
+    for i, size in enumerate(sizes):
+        if size > most:
+            raise ValueError(f"graph {i} has {size} {what}: at most {most} are taken")
+    if sum(sizes) > most_together:
+        raise ValueError(
+            f"the graphs have {sum(sizes)} {what} together: at most {most_together} are taken in one request"
+        )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..index import GraphIndex
 from ..metrics.base import BaseGraphMetric, is_same_metric
-from ..predictors.base import MetricPredictor
-from ..viz.explorer.exploration import Exploration, explored
-from ..viz.explorer.indexed import explored_index
-from ..viz.explorer.packing import pack_explanation, safe_json
+from ..viz.explorer.exploration import Exploration, explored, explored_index, metric_of
+from ..viz.explorer.packing import pack_explanation
 from ..viz.explorer.page import render_explorer
 
 
@@ -34,23 +33,22 @@ class Service:
     """
 
     def __init__(
-        self, model: Any, index: Any = None, graphs: Any = None, y: Any = None, names: Any = None, *, title: str = ""
+        self,
+        model: Any,
+        index: GraphIndex | None = None,
+        graphs: Any = None,
+        y: Any = None,
+        names: Sequence[str] | None = None,
+        *,
+        title: str = "",
     ) -> None:
-        self.model, self.index = model, index
-        self.metric = model.metric_ if isinstance(model, MetricPredictor) else model
-        if not isinstance(self.metric, BaseGraphMetric):
-            raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
+        self.model, self.index, self.graphs = model, index, graphs
+        self.metric: BaseGraphMetric = metric_of(model)
         if index is not None and not is_same_metric(index.metric, self.metric):
             raise ValueError("the index was made with another model: make it anew with this one, or serve that one")
         self.exploration: Exploration | None = None
-        self.graphs = graphs
-        if graphs is not None:
-            options: dict[str, Any] = {
-                "title": title or None,
-                "explanations": 0,
-                "progress": False,
-            }  # made when asked for
-            self.exploration = explored(model, graphs, y, names, **options)
+        if graphs is not None:  # explanations are made when they are asked for
+            self.exploration = explored(model, graphs, y, names, title=title or None, explanations=0, progress=False)
             if self.exploration.note:
                 raise ValueError(f"{self.exploration.note} Give a smaller source for the page")
         elif index is not None and len(index) > 1:
@@ -75,26 +73,28 @@ class Service:
 
     def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
         """Ids, distances and, of an index, metadata of the nearest graphs, nearest first."""
-        if self.index is not None:
-            return self._in_index(k, lambda count: self.index.search(graphs, count, metadata=True))
+        index = self.index
+        if index is not None:
+            return self._in_index(index, k, lambda count: index.search(graphs, count, metadata=True))
         if not hasattr(self.model, "kneighbors"):
             raise ValueError("there is nothing to search in: serve a k-NN model, or give an index")
         distances, rows = self.model.kneighbors(graphs, min(k, len(self.model.embedded_)))
         names = self.model.names_
         return {"ids": (rows if names is None else names[rows]).tolist(), "distances": distances.tolist()}
 
-    def neighbors_of_ids(self, ids: list[Any], k: int) -> dict[str, Any]:
+    def neighbors_of_ids(self, ids: list[str | int], k: int) -> dict[str, Any]:
         """The same for graphs of the index; each is its own nearest."""
-        if self.index is None:
+        index = self.index
+        if index is None:
             raise ValueError('"ids" are those of an index, and none is served: send graphs')
-        return self._in_index(k, lambda count: self.index.search_ids(ids, count, metadata=True))
+        return self._in_index(index, k, lambda count: index.search_ids(ids, count, metadata=True))
 
-    def _in_index(self, k: int, search: Callable[[int], tuple[Any, ...]]) -> dict[str, Any]:
+    def _in_index(self, index: GraphIndex, k: int, search: Callable[[int], tuple[Any, ...]]) -> dict[str, Any]:
         self._refresh()
-        if len(self.index) == 0:
+        if len(index) == 0:
             raise ValueError("the index is empty")
-        distances, ids, notes = search(min(k, len(self.index)))
-        return {"ids": ids.tolist(), "distances": distances.tolist(), "metadata": notes}
+        distances, ids, metadata = search(min(k, len(index)))
+        return {"ids": ids.tolist(), "distances": distances.tolist(), "metadata": metadata}
 
     def _refresh(self) -> None:
         """Sees what other processes have written to the folder of the index."""
@@ -111,22 +111,19 @@ class Service:
 
     def page(self) -> str | None:
         """The explorer, which asks for explanations that it does not hold; None without graphs."""
-        if self.exploration is None:
-            return None
-        data = {**self.exploration.data(), "served": True}
-        return render_explorer(self.exploration.title, safe_json(data), served=True)
+        return None if self.exploration is None else render_explorer(self.exploration, served=True)
 
     def explained(self, one: int, other: int) -> dict[str, Any]:
         """The explanation of two graphs of the page, packed as in it."""
-        shown = self.exploration
         if self.graphs is None:
             raise ValueError(
                 "an index keeps no graphs, so they cannot be explained: serve with --source, or POST /explain"
             )
+        shown = self.exploration
         if shown is None or not (0 <= one < len(shown.names) and 0 <= other < len(shown.names)) or one == other:
             raise ValueError(f"there is no pair of graphs {one} and {other} on the page")
-        (found,) = self.metric.explain_pairs(self.graphs, [(one, other)])
+        (explanation,) = self.metric.explain_pairs(self.graphs, [(one, other)])
         terms: dict[str, int] = {}
         looks = (shown.looks[one], shown.looks[other])
-        record = pack_explanation(found, looks, shown.most_edges, terms, shown.targets.classes)
+        record = pack_explanation(explanation, looks, shown.most_edges, terms, shown.targets.classes)
         return {"record": base64.b64encode(record).decode(), "terms": list(terms)}

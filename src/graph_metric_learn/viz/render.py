@@ -1,18 +1,14 @@
-"""Renders jinja2 templates: self-contained HTML pages, and Markdown prose of any package.
+"""Renders HTML pages from jinja2 templates.
 
-An HTML page is one file: style sheets and images stand inside it, it has no script and fetches nothing. HTML templates
-escape every value; Markdown templates do not, because :mod:`.markdown` escapes their text when it becomes HTML.
+A page is one file: style sheets and images stand inside it, and it fetches nothing. Every value is escaped.
 """
 
 from __future__ import annotations
 
 import base64
-import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-
-from .markdown import cell_parts, literal, table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,61 +17,48 @@ if TYPE_CHECKING:
 PACKAGE = "graph_metric_learn.viz"
 
 
-def render_html(template: str, **values: Any) -> str:
-    """A page from a template of this package.
+def render_html(template: str, package: str = PACKAGE, **values: Any) -> str:
+    """A page from a template.
 
     Parameters
     ----------
     template : str
-        A file in `report/templates`, such as "demo.html".
+        A file in the folder `templates` of the package, such as "demo.html".
+    package : str
+        Templates of other packages may extend "base.html" and import "pieces.html" of this one.
     **values
         What the template calls for; a missing one is an error.
     """
-    return _environment(PACKAGE, "templates", autoescape=True).get_template(template).render(values)
-
-
-def render_markdown(package: str, template: str, **values: Any) -> str:
-    """Markdown from a template in the folder `prose` of a package.
-
-    Templates have two filters: `table` writes rows of plain text as a Markdown table, `literal` escapes plain text so
-    that Markdown shows it as it is.
-    """
-    text = _environment(package, "prose", autoescape=False).get_template(template).render(values)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"  # parts left out leave empty lines
-
-
-def render_sentence(package: str, template: str, **values: Any) -> str:
-    """One paragraph of Markdown as a single line, from a template whose lines are wrapped."""
-    return " ".join(render_markdown(package, template, **values).split())
+    return html_environment(package).get_template(template).render(values)
 
 
 @cache
-def _environment(package: str, folder: str, *, autoescape: bool) -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def html_environment(package: str = PACKAGE) -> Environment:
+    """Templates of a package, and behind them those of this one, with the filters `data_uri` and `percent`."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(package, folder),
-        autoescape=autoescape,
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, PACKAGE))]),
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.globals["stylesheet"] = stylesheet
-    environment.filters |= {
-        "data_uri": data_uri,
-        "cell_parts": cell_parts,
-        "literal": literal,
-        "percent": percent,
-        "table": table,
-    }
+    environment.filters |= {"data_uri": data_uri, "percent": percent}
     return environment
 
 
+def static_text(name: str) -> str:
+    """The text of a style sheet or script in `viz/static`."""
+    return files(PACKAGE).joinpath("static", name).read_text(encoding="utf-8")
+
+
 def stylesheet(name: str) -> Markup:
-    """The text of a style sheet in `report/static`, to stand inside a page."""
+    """A style sheet as it stands inside a page."""
     from markupsafe import Markup
 
-    return Markup(files(PACKAGE).joinpath("static", name).read_text(encoding="utf-8"))
+    return Markup(static_text(name))
 
 
 def data_uri(png: bytes) -> str:

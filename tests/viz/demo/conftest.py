@@ -2,8 +2,14 @@ import pytest
 
 from graph_metric_learn import GraphMetric
 from graph_metric_learn.viz.demo import run_demo
-from graph_metric_learn.viz.demo.comparison import UNLEARNED, Comparison, evaluate, one_by_one, pixel_accuracy
-from graph_metric_learn.viz.demo.digits import split_digits
+from graph_metric_learn.viz.demo.comparison import (
+    UNLEARNED,
+    Comparison,
+    evaluate,
+    one_by_one,
+    pixel_accuracy,
+    split_digits,
+)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,10 @@ from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
-from graph_metric_learn.viz.demo.page import Explored, demo_page
+import torch
+from torch_geometric.data import Data
+
+from graph_metric_learn.viz.demo.page import Explored, demo_page, draw_digit
 from page_reader import Page
 
 SECTIONS = ["explore", "result", "choice", "yours"]
@@ -83,3 +86,13 @@ def test_names_are_escaped(small):
     assert "<script" not in source
     assert hostile not in source
     assert "b" not in page.tags
+
+
+def test_each_edge_is_drawn_once_and_y_goes_up():
+    positions = torch.tensor([[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]])
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    ink = torch.tensor([[0.0], [1.0], [0.5]])
+    drawing = draw_digit(Data(x=ink, pos=positions, edge_index=edges, y=torch.tensor([3])))
+    assert drawing.path == "M6 74L74 6M74 6L40 40"
+    assert drawing.circles == [(6, 74, 1.2), (74, 6, 3.4), (40, 40, 2.3)]
+    assert drawing.alt == "graph of a 3, 3 nodes"

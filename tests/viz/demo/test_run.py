@@ -6,6 +6,7 @@ import pytest
 
 from graph_metric_learn.viz.demo import run, run_demo
 from graph_metric_learn.viz.demo.comparison import N_NEIGHBORS
+from graph_metric_learn.viz.demo.run import well_known_molecules
 
 
 def test_accuracies_can_be_recomputed(ran, again):
@@ -29,10 +30,9 @@ def test_only_the_pages_are_written(ran):
     assert 0 < summary["train_seconds"] < summary["seconds"]
 
 
-def test_does_not_overwrite_unless_told(ran, monkeypatch):
+def test_does_not_overwrite_unless_told(ran):
     summary, source = ran
     path = Path(summary["path"])
-    monkeypatch.setattr(run, "split_digits", lambda *_: pytest.fail("worked before it refused"))
     with pytest.raises(ValueError, match=r"index\.html exists already"):
         run_demo(path.parent, progress=False)
     assert path.read_text(encoding="utf-8") == source
@@ -49,3 +49,20 @@ def test_prints_what_it_does_and_overwrites_when_told(tmp_path, capsys, monkeypa
     assert summary["pages"] == ["digits.html"]
     assert any("raw pixels" in line and f"{100 * summary['accuracy_pixels']:.1f} %" in line for line in lines)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") != "old"
+
+
+def test_molecules_are_what_their_names_say():
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    from rdkit import Chem
+    from rdkit.Chem import Crippen
+    from rdkit.Chem.rdMolDescriptors import CalcMolFormula
+
+    graphs, names, y = well_known_molecules()
+    formulas = {graph.name: CalcMolFormula(Chem.MolFromSmiles(graph.smiles)) for graph in graphs}
+    assert len(formulas) == len(names) == len(y) == 149
+    known = {"caffeine": "C8H10N4O2", "aspirin": "C9H8O4", "p-xylene": "C8H10", "cholesterol": "C27H46O"}
+    assert {name: formulas[name] for name in known} == known
+    by_name = dict(zip(names, y, strict=True))
+    assert by_name["sucrose"] < by_name["ethanol"] < by_name["benzene"] < by_name["stearic acid"]
+    logp = [Crippen.MolLogP(Chem.MolFromSmiles(graph.smiles)) for graph in graphs]
+    np.testing.assert_allclose(y, logp, atol=0.01)  # their rules may change a little

@@ -5,9 +5,11 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import graph_metric_learn as gml
-from graph_metric_learn.viz.explorer.exploration import explored
+from graph_metric_learn.viz.explorer.exploration import explored, explored_index, map_layout
+from graph_metric_learn.viz.explorer.page import page_data
 from toy_metrics import FirstColumn, points
 
 
@@ -47,7 +49,7 @@ def test_neighbours_and_distances_are_those_of_the_metric(page, classifier, ring
 
 def test_as_many_pairs_are_explained_as_asked_for(classifier, rings_and_stars):
     graphs, y = rings_and_stars
-    found = explored(classifier, graphs, y, explanations=7).explained
+    found = explored(classifier, graphs, y, explanations=7).explained.as_dict()
     assert len(base64.b64decode(found["pairs"])) == 7 * 2 * 4
     assert np.frombuffer(base64.b64decode(found["ends"]), "<u4")[-1] == len(base64.b64decode(found["records"]))
 
@@ -55,17 +57,17 @@ def test_as_many_pairs_are_explained_as_asked_for(classifier, rings_and_stars):
 def test_large_drawings_leave_less_room_for_explanations(classifier, rings_and_stars, monkeypatch):
     graphs, y = rings_and_stars
     monkeypatch.setattr("graph_metric_learn.viz.explorer.exploration._PAGE_BYTES", 20_000)
-    few = explored(classifier, graphs, y).explained
+    few = explored(classifier, graphs, y).explained.as_dict()
     monkeypatch.setattr("graph_metric_learn.viz.explorer.exploration._PAGE_BYTES", 3_000)
     assert 0 < len(few["records"]) < 20_000
-    assert explored(classifier, graphs, y).explained["pairs"] == ""
+    assert explored(classifier, graphs, y).explained.pairs == []
 
 
 def test_a_metric_without_explanations_can_be_explored():
     found = explored(FirstColumn().fit(points(1.0, 2.0)), points(1.0, 2.0, 4.0), names=["a", "b", "c"])
-    assert found.explained["pairs"] == ""
+    assert found.explained.pairs == []
     assert found.targets.kind == "none"
-    assert found.places.shape == (3, 2)
+    assert found.positions.shape == (3, 2)
 
 
 def test_of_many_graphs_some_are_drawn_and_the_page_says_so(monkeypatch):
@@ -93,17 +95,12 @@ def test_of_large_graphs_the_largest_are_not_drawn_and_the_page_says_so(classifi
     assert 0 < found.drawn.sum() < 40
     assert sizes[found.drawn].max() <= sizes[~found.drawn].min()
     assert f"{(~found.drawn).sum()} of the graphs are too large to be drawn" in found.note
-    data = found.data()
+    data = page_data(found)
     assert len(data["drawings"]["places"]) + len(data["drawings"]["edges"]) <= 1000
     pairs = np.frombuffer(base64.b64decode(data["explained"]["pairs"]), "<u4")
     assert len(pairs) > 0
     assert found.drawn[pairs].all()
     assert not any("layout" in vars(look) for look in np.array(found.looks, dtype=object)[~found.drawn])
-
-
-def test_very_long_names_are_cut():
-    found = explored(FirstColumn().fit(points(1.0, 2.0)), points(1.0, 2.0), names=["a" * 5000, "b"])
-    assert found.data()["names"] == ["a" * 199 + "…", "b"]
 
 
 def test_bad_input_is_named(classifier, rings_and_stars, tmp_path):
@@ -117,3 +114,76 @@ def test_bad_input_is_named(classifier, rings_and_stars, tmp_path):
         explored(classifier, graphs, y[:3])
     with pytest.raises(ValueError, match="expected a fitted metric"):
         explored("model", graphs)
+
+
+def line(targets):
+    metric = FirstColumn().fit(points(0, 1))
+    notes = [None if one is None else {"target": one} for one in targets]
+    return gml.GraphIndex(metric).add(points(0, 1, 3, 6, 10, 15)[: len(targets)], ids=list("abcdef"), metadata=notes)
+
+
+def test_map_neighbours_and_classes_are_those_of_the_index(classifier, rings_and_stars):
+    graphs, y = rings_and_stars
+    metric = classifier.metric_
+    index = gml.GraphIndex(metric).add(graphs, metadata=[{"target": one} for one in y.tolist()])
+    index.remove(["graph number 0"])
+    found = explored_index(index)
+    assert found.names == [graph.name for graph in graphs[1:]]
+    assert [found.targets.classes[code] for code in found.targets.values] == y[1:].tolist()
+    expected = metric.pairwise_distances(graphs[1:])
+    np.fill_diagonal(expected, np.inf)
+    np.testing.assert_allclose(found.near.distances, np.sort(expected, 1)[:, :8], rtol=1e-3, atol=1e-3)
+    data = page_data(found)
+    assert base64.b64decode(data["drawings"]["drawn"]) == bytes(39)
+    assert "keeps no graphs" in data["undrawn"]
+    assert found.positions.shape == (39, 2)
+
+
+def test_curves_have_a_map_too():
+    graphs = [nx.cycle_graph(n) for n in range(4, 12)] + [nx.star_graph(n) for n in range(4, 12)]
+    metric = gml.SGML(random_state=0, n_epochs=1).fit(graphs, [0] * 8 + [1] * 8)
+    found = explored_index(gml.GraphIndex(metric).add(graphs))
+    assert found.names == [str(i) for i in range(16)]
+    assert found.targets.kind == "none"
+    np.testing.assert_allclose(
+        found.near.distances[:, 0], np.sort(metric.pairwise_distances(graphs), 1)[:, 1], atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "values"),
+    [
+        ([0.5, 1.25, None, 2.5, 3.0, 9.0], "numbers", [0.5, 1.25, np.nan, 2.5, 3.0, 9.0]),
+        (["b", "a", None, "a", "b", "b"], "classes", [1, 0, -1, 0, 1, 1]),
+        ([None] * 6, "none", None),
+    ],
+)
+def test_targets_are_what_the_metadata_say(given, kind, values):
+    found = explored_index(line(given)).targets
+    assert found.kind == kind
+    assert (found.values is None) == (values is None)
+    if values is not None:
+        np.testing.assert_array_equal(found.values, values)
+    assert found.predicted is None
+
+
+def test_of_a_large_index_some_graphs_are_shown_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr("graph_metric_learn.viz.explorer.exploration.MOST_GRAPHS", 4)
+    found = explored_index(line([None] * 6))
+    assert len(found.names) == 4
+    assert found.note.startswith("4 of 6 graphs")
+
+
+def test_a_map_keeps_neighbours_together_and_fits_the_square(rng):
+    centres = rng.normal(size=(4, 30)) * 10
+    vectors = np.repeat(centres, 25, axis=0) + rng.normal(size=(100, 30))
+    places = map_layout(vectors.astype(np.float32))
+    assert places.min() >= -1e-9
+    assert places.max() <= 1 + 1e-9
+    away = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(100)
+    assert (away.argmin(1) // 25 == np.arange(100) // 25).all()
+    assert np.array_equal(places, map_layout(vectors.astype(np.float32)))
+    sparse_places = map_layout(sparse.csr_array(np.abs(vectors)))
+    assert sparse_places.shape == (100, 2)
+    for count in (1, 2, 5):
+        assert np.isfinite(map_layout(np.ones((count, 1), dtype=np.float32))).all()

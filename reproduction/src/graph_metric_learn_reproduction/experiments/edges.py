@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graph_metric_learn.viz.render import render_sentence
-
+from ..markdown import render_sentence
 from .comparisons import most_chosen
 from .differences import Comparison, average, compared_by_dataset, difference_row, judged, scores_of
 from .records import Config, Record, Result

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_metric_learn.viz.plots import as_png, times_against_paper, times_by_points
-
+from ..plots import as_png, times_against_paper, times_by_points
 from .figure1 import figure_times
 from .methods import grid
 from .published import PUBLISHED, PUBLISHED_SECONDS

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_metric_learn.viz.render import render_sentence
-
+from ..markdown import render_sentence
 from .choices import missed
 from .comparisons import named, other_systems
 from .published import PUBLISHED

@@ -15,8 +15,8 @@ from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 from graph_metric_learn.metrics.base import BaseGraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKNNClassifier, GraphKNNRegressor, NearestClassMean
-from graph_metric_learn.viz.render import render_sentence
 
+from ..markdown import render_sentence
 from . import protocol
 from .differences import (
     CLEAR,

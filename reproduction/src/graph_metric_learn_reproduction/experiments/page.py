@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from graph_metric_learn._core.files import write_atomic
-from graph_metric_learn.viz.markdown import parse
-from graph_metric_learn.viz.render import render_html, render_markdown
+from graph_metric_learn.viz.render import render_html
 
+from ..markdown import cell_parts, parse, render_markdown
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
@@ -45,7 +45,9 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)
-    page = render_html("document.html", title=TITLE, document=parse(text), images=images)
+    page = render_html(
+        "document.html", PACKAGE, title=TITLE, document=parse(text), images=images, cell_parts=cell_parts
+    )
     return write_atomic(out / "index.html", page, overwrite=True)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graph_metric_learn._core.validation import one_of, whole_number
-from graph_metric_learn.viz.markdown import table as as_markdown
 
+from ..markdown import table as as_markdown
 from .choices import choice_cells, tie_cells
 from .edges import edge_cells, edge_datasets, edge_rows, network_cells
 from .fair import fair_cells, fair_rows

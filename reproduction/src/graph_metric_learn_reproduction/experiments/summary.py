@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from graph_metric_learn._core.files import write_atomic
-from graph_metric_learn.viz.render import render_markdown
 
+from ..markdown import render_markdown
 from .edges import edge_judgement
 from .judgements import graph_metric_judgement, sgml_judgement
 from .outlook import outlook_judgement

@@ -30,7 +30,7 @@ from .balance import balance
 from .candidates import candidate_blocks
 from .compaction import Projection
 from .estimate import Estimate, estimate_score
-from .explaining import explain_pairs
+from .explaining import explained_by_terms
 from .forgetting import views_without
 from .gate import Fold
 from .learning import Learned, learn, plan_kernels, squares_by_known
@@ -61,8 +61,8 @@ class GraphMetric(BaseGraphMetric):
     Parameters
     ----------
     features : "auto" or list of str
-        Blocks of node features, such as ["attributes@0", "wl@1"], see :class:`NodeBlocks`; "auto" chooses, and reads
-        one-hot columns of node features as labels.
+        Blocks of node features by name and hop, such as ["attributes@0", "trees@2"]; the names are those of
+        `features.blocks.BLOCKS`. "auto" chooses, and reads one-hot columns of node features as labels.
     embedding : "auto" or a name in `embeddings.EMBEDDINGS`
         How a cloud becomes a vector; "auto" chooses. Histograms, counts and assignments are for blocks of trees only.
     n_steps : int
@@ -107,8 +107,14 @@ class GraphMetric(BaseGraphMetric):
     estimate_ : Estimate or None
         Of ``estimate=True``.
     report_ : str
-        The same in a sentence.
+        All of this in words.
+    objective_, task_ : Objective, str
+        What the targets were, and its name.
     classes_ : ndarray of labels
+    seconds_ : float
+        How long `fit` took.
+    columns_ : Columns
+        Names of attribute columns, by which those of new graphs are matched.
     label_columns_ : ndarray [q]
         Which columns of the node features are a one-hot code: read as labels, or left out where labels say the same.
 
@@ -315,7 +321,7 @@ class GraphMetric(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "terms_")
-        return explain_pairs(self, self._as_fitted(self.read(graphs)), pairs)
+        return explained_by_terms(self, self._as_fitted(self.read(graphs)), pairs)
 
     def fold_views(self, most: int) -> list[FoldView] | None:
         if self.learned_ is None or not getattr(self, "_folds", None):

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from .estimator import GraphMetric
 
 _CHUNK = 50  # pairs whose graphs are described together
-Adds = tuple[np.ndarray, np.ndarray]  # what each point of two clouds adds to a number
+Contributions = tuple[np.ndarray, np.ndarray]  # of the points of two clouds to a number: [n], [m]
 
 
-def explain_pairs(metric: GraphMetric, graphs: Graphs, pairs: Sequence[tuple[int, int]]) -> Iterator[Explanation]:
-    """Distances of pairs of graphs, by their numbers, and what each term, block, node and edge adds to the square.
+def explained_by_terms(metric: GraphMetric, graphs: Graphs, pairs: Sequence[tuple[int, int]]) -> Iterator[Explanation]:
+    """Distances of pairs of graphs, by their indices, and what each term, block, node and edge adds to the square.
 
     Graphs are described once for some pairs that follow each other.
     """
     for start in range(0, len(pairs), _CHUNK):
         chosen = np.array(pairs[start : start + _CHUNK]).reshape(-1, 2)
-        which, places = np.unique(chosen, return_inverse=True)
-        described = _Described.of(metric, graphs[which])
-        for one, two in places.reshape(-1, 2):
+        used, rows = np.unique(chosen, return_inverse=True)
+        described = _Described.of(metric, graphs[used])
+        for one, two in rows.reshape(-1, 2):
             yield _Pair(metric, described, int(one), int(two)).explained()
 
 
@@ -73,26 +73,26 @@ class Question(NamedTuple):
     direction: np.ndarray
     towards: str
     against: str | None
-    number: bool
+    is_number: bool
 
 
 class _Pair:
     """Two of the described graphs."""
 
     def __init__(self, metric: GraphMetric, described: _Described, one: int, two: int) -> None:
-        self.metric, self.described, self.numbers = metric, described, [one, two]
+        self.metric, self.described, self.indices = metric, described, [one, two]
         starts = described.starts
-        self.sizes = {cloud: np.diff(start)[self.numbers] for cloud, start in starts.items()}
+        self.sizes = {cloud: np.diff(start)[self.indices] for cloud, start in starts.items()}
         rows = {
-            cloud: concatenated_ranges(start[:-1][self.numbers], self.sizes[cloud]) for cloud, start in starts.items()
+            cloud: concatenated_ranges(start[:-1][self.indices], self.sizes[cloud]) for cloud, start in starts.items()
         }
         clouds = {name: term.cloud for term in metric.used_terms().values() for name in term.names}
         self.blocks = {name: described.blocks[name][rows[cloud]] for name, cloud in clouds.items()}
-        self.embedded = {key: vectors[self.numbers] for key, vectors in described.embedded.items()}
-        self.compared = {key: vectors[self.numbers] for key, vectors in described.compared.items()}
+        self.embedded = {key: vectors[self.indices] for key, vectors in described.embedded.items()}
+        self.compared = {key: vectors[self.indices] for key, vectors in described.compared.items()}
 
     def explained(self) -> Explanation:
-        vectors = self.described.vectors[self.numbers]
+        vectors = self.described.vectors[self.indices]
         vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
         gap = vectors[0].astype(np.float64) - vectors[1]
         distance = float(np.sqrt(gap @ gap))
@@ -119,14 +119,14 @@ class _Pair:
         shares = self.by_cloud(gradients, 1.0 / whole)
         edges: dict[str, Any] = {}
         if self.described.edge_ends is not None:
-            ends = [self.described.edge_ends[number] for number in self.numbers]
+            ends = [self.described.edge_ends[index] for index in self.indices]
             edges = {
                 "edge_ends": ends,
                 "edge_source_share": shares["edges"][0],
                 "edge_target_share": shares["edges"][1],
             }
         return Explanation(
-            distance, self.plan(), *shares["nodes"], self.described.graphs[self.numbers],
+            distance, self.plan(), *shares["nodes"], self.described.graphs[self.indices],
             term_share=_largest_first(by_term, whole), block_share=_largest_first(by_block, whole),
             evidence=None if question is None else self.evidence(question, asked), **edges,
         )  # fmt: skip
@@ -144,14 +144,14 @@ class _Pair:
         """Shares of the slots of an embedding that both graphs fill; None for those that are not made of slots."""
         if type(term.embedding).attribute is not Embedding.attribute or type(term.embedding).plan is not Embedding.plan:
             return None
-        kept, points = self.described.slots, None
-        for number, rows in zip(self.numbers, (slice(self.first(term)), slice(self.first(term), None)), strict=True):
-            if (term.key, number) not in kept:
+        slots, points = self.described.slots, None
+        for index, rows in zip(self.indices, (slice(self.first(term)), slice(self.first(term), None)), strict=True):
+            if (term.key, index) not in slots:
                 points = term.points(self.blocks) if points is None else points
-                kept[term.key, number] = term.embedding.shares(points[rows])
-        return [kept[term.key, number] for number in self.numbers]
+                slots[term.key, index] = term.embedding.shares(points[rows])
+        return [slots[term.key, index] for index in self.indices]
 
-    def attribute(self, term: Term, gradient: np.ndarray) -> Adds:
+    def attribute(self, term: Term, gradient: np.ndarray) -> Contributions:
         """What each point adds to ⟨gradient, difference of the two embedded vectors⟩."""
         slots, first = self.slots(term), self.first(term)
         if slots is None:
@@ -180,26 +180,26 @@ class _Pair:
         joined = np.concatenate([self.blocks[name] for name in term.names], axis=1) / np.sqrt(len(term.names))
         if slots is not None:
             values = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
-            slope = gradient.reshape(len(values), -1)
+            grad_values = gradient.reshape(len(values), -1)
         else:
             points = term.points(self.blocks)
-            slopes = term.embedding.attribute_columns(points[:first], points[first:], gradient)
-            if slopes is None:
+            grad_points = term.embedding.attribute_columns(points[:first], points[first:], gradient)
+            if grad_points is None:
                 return [0.0] * len(term.names)
-            values, slope = joined, np.concatenate([slopes[0], -slopes[1]])
-        columns = (values * (slope if term.basis is None else slope @ term.basis.T)).sum(0)
+            values, grad_values = joined, np.concatenate([grad_points[0], -grad_points[1]])
+        columns = (values * (grad_values if term.basis is None else grad_values @ term.basis.T)).sum(0)
         cuts = offsets(np.array([self.blocks[name].shape[1] for name in term.names]))
         return [float(columns[a:b].sum()) for a, b in pairwise(cuts)]
 
-    def by_cloud(self, gradients: dict[str, np.ndarray], factor: float) -> dict[str, Adds]:
+    def by_cloud(self, gradients: dict[str, np.ndarray], factor: float) -> dict[str, Contributions]:
         """What the points of each cloud, of both graphs, add to the products with gradients by the key of the term."""
         total = {cloud: (np.zeros(counts[0]), np.zeros(counts[1])) for cloud, counts in self.sizes.items()}
         terms = self.metric.used_terms()
         for key, gradient in gradients.items():
             term = terms[key]
-            adds = self.attribute(term, gradient)
             one, two = total[term.cloud]
-            total[term.cloud] = (one + factor * adds[0], two + factor * adds[1])
+            added_one, added_two = self.attribute(term, gradient)
+            total[term.cloud] = (one + factor * added_one, two + factor * added_two)
         return total
 
     def plan(self) -> np.ndarray:
@@ -208,8 +208,10 @@ class _Pair:
         plan = np.zeros(tuple(self.sizes["nodes"]))
         for term in terms:
             slots = self.slots(term)
-            own = term.plan(self.blocks, self.first(term)) if slots is None else slots[0].T @ slots[1] / len(slots[0])
-            plan += own / len(terms)
+            if slots is None:
+                plan += term.plan(self.blocks, self.first(term)) / len(terms)
+            else:
+                plan += slots[0].T @ slots[1] / len(slots[0]) / len(terms)
         return plan if terms else np.full(plan.shape, 1.0 / plan.size)
 
     def question(self) -> Question | None:
@@ -217,7 +219,7 @@ class _Pair:
         objective = self.metric.objective_
         if self.described.scores is None or not isinstance(objective, (Classes, Numbers)):
             return None
-        scores = self.described.scores[self.numbers]
+        scores = self.described.scores[self.indices]
         direction = np.zeros(scores.shape[1])
         if isinstance(objective, Numbers):
             column = int(np.abs(scores[0] - scores[1]).argmax())
@@ -234,31 +236,37 @@ class _Pair:
     def evidence(self, question: Question, gradients: dict[str, np.ndarray]) -> Evidence:
         """What each node and edge adds to the difference of the scores that the question is about."""
         assert self.described.scores is not None
-        adds = self.by_cloud(gradients, 1.0)
-        scores = self.described.scores[self.numbers]
+        contributions = self.by_cloud(gradients, 1.0)
+        scores = self.described.scores[self.indices]
         change = float((scores[0] - scores[1]) @ question.direction)
-        edges = adds.get("edges") if self.described.edge_ends is not None else None
+        edges = contributions.get("edges") if self.described.edge_ends is not None else None
         return Evidence(
-            question.towards, question.against, question.number, change, adds["nodes"][0], -adds["nodes"][1],
+            question.towards, question.against, question.is_number, change, contributions["nodes"][0],
+            -contributions["nodes"][1],
             None if edges is None else edges[0], None if edges is None else -edges[1],
         )  # fmt: skip
 
 
-def _largest_first(adds: dict[str, float], whole: float) -> dict[str, float]:
-    return {name: value / whole for name, value in sorted(adds.items(), key=lambda item: -item[1])}
+def _largest_first(parts: dict[str, float], whole: float) -> dict[str, float]:
+    """Shares of a whole."""
+    return {name: value / whole for name, value in sorted(parts.items(), key=lambda item: -item[1])}
 
 
 def chosen_gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndarray) -> list[tuple[Term, np.ndarray]]:
-    """By chosen term, the vector whose product with the difference of its vectors is what it adds to d²."""
+    """By chosen term, the vector [D] whose product with the difference of its vectors is what it adds to d².
+
+    gap : ndarray [d]
+        Difference of the two graphs' vectors.
+    """
     rest = gap[0 if metric.learned_ is None else metric.learned_.width :]
     if metric.compaction_ is not None:
         rest = metric.compaction_.backward(rest)
-    found, start = [], 0
+    gradients, start = [], 0
     for term in metric.terms_:
         end = start + (embedded[term.key].shape[1] if term.projection is None else term.projection.width)
-        found.append((term, term.backward(rest[start:end])))
+        gradients.append((term, term.backward(rest[start:end])))
         start = end
-    return found
+    return gradients
 
 
 def learned_gradients(

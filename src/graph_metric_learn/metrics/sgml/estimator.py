@@ -25,7 +25,7 @@ from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .encoders import SGCN, encode, redraw_dead
-from .matching import explain_pairs
+from .matching import explained_by_matches
 from .options import check_options
 from .reading import HINT, curves_of, used_of_edges, warn_of_offsets, warn_of_zeros
 from .state import curve_shape, fitted_state, restored
@@ -337,7 +337,7 @@ class SGML(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        return explain_pairs(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
+        return explained_by_matches(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from .encoders import encode_measures
 from .training.batch_distances import CurveRule
 
 
-def explain_pairs(module: Any, given: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
-    """Distances of pairs of graphs, by their numbers, encoded by a module."""
+def explained_by_matches(module: Any, graphs: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
+    """Distances of pairs of graphs, by their indices, encoded by a module."""
     for pair in pairs:
-        both = given[list(pair)]
+        both = graphs[list(pair)]
         with torch.no_grad():
             points, masses = encode_measures(module, both)
         yield explain_pair(points.cpu().numpy(), both, rule, None if masses is None else masses.cpu().numpy())

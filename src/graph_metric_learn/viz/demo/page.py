@@ -1,4 +1,4 @@
-"""The demo's first page: what its template shows, computed from the comparison, one function per section."""
+"""The demo's first page: what its template shows, one function per section."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..drawings import GraphDrawing, draw_graph
 from ..render import render_html
 from .comparison import N_NEIGHBORS, Comparison
 
@@ -36,7 +35,7 @@ def demo_page(comparison: Comparison, pages: list[Explored], seed: int) -> str:
         n_train=len(comparison.train.y),
         n_test=len(test.y),
         n_graphs=len(comparison.train.y) + len(test.y),
-        examples=[_draw(test.graphs[i]) for i in examples],
+        examples=[draw_digit(test.graphs[i]) for i in examples],
         result=_result(comparison),
         choice=_choice(comparison),
         pages=pages,
@@ -86,9 +85,32 @@ def _choice(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _draw(graph: Data) -> GraphDrawing:
+class GraphDrawing(NamedTuple):
+    """A graph in a square of side 80: edges as the `d` of an SVG path; x, y and radius of nodes; a description."""
+
+    path: str
+    circles: list[tuple[int, int, float]]
+    alt: str
+
+
+def draw_digit(graph: Data) -> GraphDrawing:
+    """Each edge once, and nodes at `graph.pos` [n, 2], in the square from −1 to 1, as large as their ink.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> pos, edges = torch.tensor([[-1, 0], [1, 0]]), torch.tensor([[0, 1], [1, 0]])
+    >>> draw_digit(Data(x=torch.ones(2, 1), pos=pos, edge_index=edges, y=torch.tensor([8])))
+    GraphDrawing(path='M6 40L74 40', circles=[(6, 40, 3.4), (74, 40, 3.4)], alt='graph of an 8, 2 nodes')
+    """
+    x, y = graph.pos.numpy().T
+    points = np.rint(np.stack([40 + 34 * x, 40 - 34 * y], axis=1)).astype(int).tolist()
+    lines = ("M{} {}L{} {}".format(*points[a], *points[b]) for a, b in graph.edge_index.T.tolist() if a < b)
+    ink = graph.x[:, 0].tolist()
+    circles = [(x, y, round(1.2 + 2.2 * weight, 1)) for (x, y), weight in zip(points, ink, strict=True)]
     alt = f"graph of {_with_article(graph.y.item())}, {graph.num_nodes} nodes"
-    return draw_graph(graph.pos.numpy(), graph.edge_index.numpy(), graph.x[:, 0].numpy(), alt)
+    return GraphDrawing("".join(lines), circles, alt)
 
 
 def _with_article(digit: Any) -> str:

@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..._core.files import write_atomic
+from ...datasets import load_smiles
 from ...metrics.automatic.estimator import GraphMetric
 from ...predictors.heads import GraphRegressor
 from ..explorer import explore
-from ..render import percent
-from .comparison import N_NEIGHBORS, UNLEARNED, Comparison, evaluate, one_by_one, pixel_accuracy
-from .digits import split_digits
-from .molecules import TARGET, well_known_molecules
+from .comparison import Comparison, compare_digits, split_digits
 from .page import Explored, demo_page
 
 MAX_GRAPHS = 700  # digits used: all 1797 take the demo beyond a minute on two cores
 _EXPLANATIONS = 1200  # pairs of digits that are explained in advance; of molecules half as many
+_LOGP = "logP by Crippen's rules: how much rather a molecule dissolves in oil than in water"
 
 
 def run_demo(
@@ -66,76 +65,63 @@ def run_demo(
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists already: choose another folder or ask to overwrite it")
     say = (lambda line: None) if progress is False else print
-
-    train, test = split_digits(max_graphs, seed)
-    say(f"{len(train.y) + len(test.y)} handwritten digits as graphs: nodes are pixels with ink and carry their")
-    say(f"intensity, row and column; {len(train.y)} graphs to learn from, {len(test.y)} to test on")
-    say("compiling, where that was not done before (some 15 s) ...")
-    GraphMetric(random_state=seed).fit(train.graphs[:64], train.y[:64])  # compiled now, so that learning is timed alone
-    before = evaluate(GraphMetric(**UNLEARNED, random_state=seed), train, test)
-    say(f"{N_NEIGHBORS}-NN accuracy before learning: {percent(before.accuracy, 1)}")
-    after = evaluate(GraphMetric(random_state=seed), train, test)
-    learned_in = after.metric.seconds_
-    say(f"{N_NEIGHBORS}-NN accuracy after learning:  {percent(after.accuracy, 1)}  (learned in {learned_in:.1f} s)")
-    pixels = pixel_accuracy(train, test)
-    say(f"{N_NEIGHBORS}-NN accuracy on raw pixels:   {percent(pixels, 1)}")
-    say(after.metric.report_)
-    comparison = Comparison(train, test, before, after, pixels, one_by_one(after.classifier, test.graphs))
-
+    comparison = compare_digits(*split_digits(max_graphs, seed), seed, say)
     say("writing the pages ...")
-    options = {"overwrite": overwrite, "random_state": seed, "progress": progress}
-    pages = [_explore_digits(comparison, folder, explanations, options)]
+    options: dict[str, Any] = {"overwrite": overwrite, "random_state": seed, "progress": progress}
+    pages = [_explore_digits(comparison, folder, explanations=explanations, **options)]
     if find_spec("rdkit") is not None:
-        pages.append(_explore_molecules(folder, seed, explanations // 2, options, say))
+        pages.append(_explore_molecules(folder, say, explanations=explanations // 2, **options))
     write_atomic(path, demo_page(comparison, pages, seed), overwrite=overwrite)
     seconds = time.perf_counter() - began
     for page in (path, *(folder / one.file for one in pages)):
         say(f"written: {page}")
     say(f"{seconds:.0f} s in all; open {path}")
     return {
-        "accuracy_before": before.accuracy,
-        "accuracy_after": after.accuracy,
-        "accuracy_pixels": pixels,
-        "n_train": len(train.y),
-        "n_test": len(test.y),
+        "accuracy_before": comparison.before.accuracy,
+        "accuracy_after": comparison.after.accuracy,
+        "accuracy_pixels": comparison.pixels,
+        "n_train": len(comparison.train.y),
+        "n_test": len(comparison.test.y),
         "milliseconds": comparison.milliseconds,
-        "train_seconds": learned_in,
+        "train_seconds": comparison.after.metric.seconds_,
         "seconds": seconds,
         "path": str(path),
         "pages": [one.file for one in pages],
     }
 
 
-def _explore_digits(comparison: Comparison, folder: Path, explanations: int, options: dict[str, Any]) -> Explored:
+def _explore_digits(comparison: Comparison, folder: Path, **options: Any) -> Explored:
     train, test = comparison.train, comparison.test
     names = [f"training {i}" for i in range(len(train.y))] + [f"test {i}" for i in range(len(test.y))]
-    title = "Handwritten digits as graphs"
-    explore(
-        comparison.after.classifier, [*train.graphs, *test.graphs], np.concatenate([train.y, test.y]), names,
-        folder / "digits.html", title=title, explanations=explanations, **options,
-    )  # fmt: skip
+    title, y = "Handwritten digits as graphs", np.concatenate([train.y, test.y])
+    graphs = [*train.graphs, *test.graphs]
+    explore(comparison.after.classifier, graphs, y, names, folder / "digits.html", title=title, **options)
     text = (
         f"{len(names)} graphs of ink, a class each. Which digits are mistaken for each other, and because of what ink?"
     )
     return Explored("digits.html", title, text)
 
 
-def _explore_molecules(
-    folder: Path, seed: int, explanations: int, options: dict[str, Any], say: Callable[[str], Any]
-) -> Explored:
+def _explore_molecules(folder: Path, say: Callable[[str], Any], *, random_state: int, **options: Any) -> Explored:
     """The same with well-known molecules, three quarters of which the model is fitted to."""
     graphs, names, y = well_known_molecules()
-    order = np.random.default_rng(seed).permutation(len(y))
-    known = np.sort(order[: 3 * len(y) // 4])
-    new = np.setdiff1d(order, known)
-    model = GraphRegressor(GraphMetric(random_state=seed)).fit([graphs[i] for i in known], y[known])
-    error = float(np.abs(model.predict([graphs[i] for i in new]) - y[new]).mean())
-    mean = float(np.abs(y[known].mean() - y[new]).mean())
-    say(f"{len(y)} molecules: mean error of logP on {len(new)} new ones {error:.2f} (predicting the mean: {mean:.2f})")
-    title = "Well-known molecules"
-    explore(model, graphs, y, names, folder / "molecules.html", title=title, explanations=explanations, **options)
+    order = np.random.default_rng(random_state).permutation(len(y))
+    train = np.sort(order[: 3 * len(y) // 4])
+    test = np.setdiff1d(order, train)
+    model = GraphRegressor(GraphMetric(random_state=random_state)).fit([graphs[i] for i in train], y[train])
+    error = float(np.abs(model.predict([graphs[i] for i in test]) - y[test]).mean())
+    mean = float(np.abs(y[train].mean() - y[test]).mean())
+    say(f"{len(y)} molecules: mean error of logP on {len(test)} new ones {error:.2f} (predicting the mean: {mean:.2f})")
+    title, path = "Well-known molecules", folder / "molecules.html"
+    explore(model, graphs, y, names, path, title=title, random_state=random_state, **options)
     text = (
-        f"{len(y)} molecules, a number each: {TARGET}. Learned from {len(known)} of them; on the other {len(new)} the "
+        f"{len(y)} molecules, a number each: {_LOGP}. Learned from {len(train)} of them; on the other {len(test)} the "
         f"mean error is {error:.2f}, that of always predicting the mean is {mean:.2f}. Which atoms raise it?"
     )
     return Explored("molecules.html", title, text)
+
+
+def well_known_molecules() -> tuple[list[Any], list[str], np.ndarray]:
+    """149 molecules, their names, and the logP [149] that RDKit computes; needs RDKit to read them."""
+    molecules = load_smiles(Path(__file__).with_name("molecules.csv"), target="logP", name="name")
+    return list(molecules.graphs), molecules.names, np.asarray(molecules.y)

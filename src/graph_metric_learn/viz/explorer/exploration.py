@@ -1,152 +1,54 @@
-"""Builds the explorer of a model: map, drawings, neighbours and explanations of graphs, in one self-contained page."""
+"""Computes what an explorer shows: a map, drawings, targets, neighbours and explanations, of graphs or of an index."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..._core.files import write_atomic
 from ..._core.progress import progress_bar
 from ...graphs import Graphs
 from ...graphs.depiction import Depiction, depictions
+from ...index import GraphIndex
 from ...metrics.base import BaseGraphMetric
+from ...objectives.targets import task_of
 from ...predictors.base import MetricPredictor
-from ..layout import map_layout
-from .packing import drawing_bytes, explanation_bytes, pack_drawings, pack_explanation, packed, safe_json
-from .page import render_explorer
+from ...transport import Curves, curve_vectors
+from .packing import PackedExplanations, drawing_bytes, explanation_bytes, safe_json
 from .pairs import Near, choose_pairs, find_near
-from .targets import Targets, read_targets
+from .predictions import Targets, read_targets
 
 MOST_GRAPHS = 5000
 _N_NEAR = 8  # neighbours listed
 _MOST_PAIRS = 12_000  # explained: some minutes of work
 _PAGE_BYTES = 13_000_000  # for names, drawings and explanations together
-_BYTES = 7_000_000  # for explanations
-_DRAWING_BYTES = 9_000_000  # for drawings: of larger graphs, the largest are not drawn
-_NAME = 200  # letters of a name that the page shows
-_TOO_LARGE = "Too large to be drawn: the drawings of all graphs together would make this page too large."
+_EXPLANATION_BYTES = 7_000_000
+_DRAWING_BYTES = 9_000_000  # of larger graphs, the largest are not drawn
 _EDGE_BYTES = 3_000_000  # for edges of drawings
+_LONGEST_NAME = 200  # characters that the page shows
+_TOO_LARGE = "Too large to be drawn: the drawings of all graphs together would make this page too large."
+_NOT_KEPT = "An index keeps no graphs, so none can be drawn: serve it with --source to see some."
+_STRETCH = 2.5  # how much more the shorter side of a map is enlarged than the longer one, at most
 
 
 @dataclass
 class Exploration:
-    """All that an explorer shows, computed."""
+    """All that an explorer of N graphs shows."""
 
     title: str
-    report: str
+    report: str  # what the metric says of itself
+    note: str  # what the page leaves out
     names: list[str]
-    places: np.ndarray
+    positions: np.ndarray  # [N, 2] on the map, within the unit square
     looks: list[Depiction]
     targets: Targets
     near: Near
-    explained: dict[str, Any]
-    most_edges: int
-    note: str
-    drawn: np.ndarray
-    undrawn: str = _TOO_LARGE
-
-    def data(self) -> dict[str, Any]:
-        """What the script of the page reads."""
-        targets, near = self.targets, self.near
-        wide = "u2" if len(self.names) <= 65535 else "u4"
-        nobody = 2 ** (8 * int(wide[1])) - 1  # stands for −1
-        return {
-            "title": self.title,
-            "report": self.report,
-            "note": self.note,
-            "names": [cut(name) for name in self.names],
-            "map": packed(np.rint(65535 * np.clip(self.places, 0, 1)), "u2"),
-            "target": {
-                "kind": targets.kind,
-                "classes": [cut(name) for name in targets.classes],
-                "values": _listed(targets.values),
-                "predicted": _listed(targets.predicted),
-                "how": _listed(targets.how),
-                "words": targets.words,
-                "honest": targets.honest,
-                "known": None if targets.known is None else targets.known.astype(int).tolist(),
-            },
-            "drawings": pack_drawings(self.looks, self.most_edges, self.drawn),
-            "undrawn": self.undrawn,
-            "near": {
-                "k": near.ids.shape[1],
-                "wide": wide,
-                "ids": packed(near.ids, wide),
-                "distances": packed(near.distances, "f4"),
-                "own": packed(np.where(near.own < 0, nobody, near.own), wide),
-                "ownDistances": packed(np.nan_to_num(near.own_distances), "f4"),
-                "other": packed(np.where(near.other < 0, nobody, near.other), wide),
-                "otherDistances": packed(np.nan_to_num(near.other_distances), "f4"),
-            },
-            "explained": self.explained,
-        }
-
-
-def explore(
-    model: Any,
-    graphs: Any,
-    y: Any = None,
-    names: Sequence[str] | None = None,
-    path: str | Path = "explorer.html",
-    *,
-    title: str | None = None,
-    explanations: int | None = None,
-    overwrite: bool = False,
-    random_state: int = 0,
-    progress: bool | None = None,
-) -> Path:
-    """Writes a page to look at graphs through a model: a map, each graph's neighbours, and why they are near.
-
-    The page is one file: it opens from disk, fetches nothing, and shows names as text whatever they hold.
-
-    Parameters
-    ----------
-    model : fitted metric or predictor
-        Of a predictor (k-NN, ridge, …), predictions are shown too. No graph is predicted from itself: those that the
-        model was fitted to are held out or left out, and the page says which.
-    graphs : list of graphs
-        See :func:`as_graphs`; neighbours are among these. Of more than 5000, 5000 are drawn at random.
-    y : array [N], optional
-        Classes or numbers; from the graphs when None. Entries may be missing (None, NaN).
-    names : list of str, optional
-        What graphs are called; from the graphs when None, else their numbers.
-    path : path
-        The file to write.
-    title : str, optional
-        Of the page.
-    explanations : int, optional
-        Pairs to explain in advance, at most; as many as fit when None.
-    overwrite : bool
-        Whether to replace the file.
-    random_state : int
-        For the map and, of many graphs, the choice.
-    progress : bool, optional
-        Whether to show bars.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import networkx as nx
-    >>> import graph_metric_learn as gml
-    >>> graphs = [nx.cycle_graph(n) for n in range(4, 12)] + [nx.star_graph(n) for n in range(4, 12)]
-    >>> y = ["ring"] * 8 + ["star"] * 8
-    >>> metric = gml.GraphMetric(features=["degree@0"], random_state=0).fit(graphs, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = gml.explore(metric, graphs, y, path=f"{folder}/explorer.html")
-    ...     page.stat().st_size < 200_000
-    True
-    """
-    path = Path(path)
-    if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
-    found = explored(
-        model, graphs, y, names, title=title, explanations=explanations, random_state=random_state, progress=progress
-    )
-    return write_atomic(path, render_explorer(found.title, safe_json(found.data())), overwrite=overwrite)
+    explained: PackedExplanations
+    most_edges: int  # drawn of one graph
+    drawn: np.ndarray  # [N] bool: which graphs are drawn
+    undrawn: str = _TOO_LARGE  # why others are not
 
 
 def explored(
@@ -160,29 +62,27 @@ def explored(
     random_state: int = 0,
     progress: bool | None = None,
 ) -> Exploration:
-    """What :func:`explore` writes, as arrays."""
-    metric = model.metric_ if isinstance(model, MetricPredictor) else model
-    if not isinstance(metric, BaseGraphMetric):
-        raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
+    """What :func:`explore` writes, computed."""
+    metric = metric_of(model)
     originals = _listed_graphs(graphs)
-    given = metric.read(graphs if originals is None else originals)
-    called = _names(given, names)
+    collection = metric.read(graphs if originals is None else originals)
+    names = _names(collection, names)
     y = None if y is None else list(y)
-    if y is not None and len(y) != len(given):
-        raise ValueError(f"{len(given)} graphs, but {len(y)} targets: give one per graph")
+    if y is not None and len(y) != len(collection):
+        raise ValueError(f"{len(collection)} graphs, but {len(y)} targets: give one per graph")
     note = ""
-    if len(given) > MOST_GRAPHS:
-        chosen = np.sort(np.random.default_rng(random_state).permutation(len(given))[:MOST_GRAPHS])
-        note = f"{MOST_GRAPHS} of {len(given)} graphs, drawn at random: a page holds no more."
-        given, called = given[chosen], [called[i] for i in chosen]
+    if len(collection) > MOST_GRAPHS:
+        note = f"{MOST_GRAPHS} of {len(collection)} graphs, drawn at random: a page holds no more."
+        chosen = _subsample(len(collection), random_state)
+        collection, names = collection[chosen], [names[i] for i in chosen]
         originals = None if originals is None else [originals[i] for i in chosen]
         y = None if y is None else [y[i] for i in chosen]
-    embedded = metric.embed(given)
-    targets = read_targets(model, given, embedded, y)
+    embedded = metric.embed(collection)
+    targets = read_targets(model, collection, embedded, y)
     near = find_near(metric, embedded, targets, _N_NEAR)
-    places = map_layout(metric.transform(given), random_state)
-    looks = depictions(originals, given)
-    most_edges = _most_edges(np.array([look.edges.shape[1] for look in looks]))
+    looks = depictions(originals, collection)
+    counts = np.array([look.edges.shape[1] for look in looks])
+    most_edges = _most_edges(counts)
     costs = drawing_bytes(looks, most_edges)
     drawn = _drawn(costs)
     if not drawn.all():
@@ -191,18 +91,116 @@ def explored(
         for i in np.flatnonzero(drawn):
             _ = looks[i].layout
             bar.update()
-    room = _PAGE_BYTES - int(costs[drawn].sum()) - len(safe_json([cut(name) for name in called]).encode())
+    room = _PAGE_BYTES - int(costs[drawn].sum()) - len(safe_json([cut(name) for name in names]).encode())
+    costs = explanation_bytes(np.array([len(look.names) for look in looks]), np.minimum(counts, most_edges))
     most = _MOST_PAIRS if explanations is None else explanations
-    explained = _explained(metric, originals or given, looks, drawn, targets, near, most_edges, room, most, progress)
-    report = str(getattr(metric, "report_", type(metric).__name__))
+    pairs = choose_pairs(near, targets, costs, max(0, min(_EXPLANATION_BYTES, room)), most, drawn)
+    explained = _explained(metric, originals or collection, pairs, looks, most_edges, targets.classes, progress)
     return Exploration(
-        title or "Explore graphs", report, called, places, looks, targets, near, explained, most_edges, note, drawn
-    )
+        title or "Explore graphs", _report(metric), note, names, map_layout(metric.transform(collection), random_state),
+        looks, targets, near, explained, most_edges, drawn,
+    )  # fmt: skip
+
+
+def explored_index(index: GraphIndex, *, title: str = "Graphs of the index", random_state: int = 0) -> Exploration:
+    """Map and neighbours of the graphs of an index, of at most 5000 that are drawn at random.
+
+    Graphs are called by their ids. Where the metadata of graphs have a "target", as those that the command `index`
+    writes, it is their class or number. An index keeps no graphs, so none is drawn.
+    """
+    ids, note = index.ids, ""
+    if len(ids) > MOST_GRAPHS:
+        note = f"{MOST_GRAPHS} of {len(ids)} graphs, drawn at random; neighbours are looked for among these."
+        ids = ids[_subsample(len(ids), random_state)]
+    embedded = index.embedded(ids)
+    targets = _targets_of_metadata(index.metadata(ids))
+    vectors = curve_vectors(embedded, 16) if isinstance(embedded, Curves) else embedded.values  # type: ignore[attr-defined]
+    return Exploration(
+        title, _report(index.metric), note, [str(one) for one in ids], map_layout(np.asarray(vectors), random_state),
+        [Depiction([], np.zeros((2, 0), dtype=np.int64))] * len(ids), targets,
+        find_near(index.metric, embedded, targets, _N_NEAR), PackedExplanations(), 1, np.zeros(len(ids), dtype=bool),
+        _NOT_KEPT,
+    )  # fmt: skip
+
+
+def metric_of(model: Any) -> BaseGraphMetric:
+    """The metric that a model is, or predicts with."""
+    metric = model.metric_ if isinstance(model, MetricPredictor) else model
+    if not isinstance(metric, BaseGraphMetric):
+        raise ValueError(f"expected a fitted metric or a predictor on one, got a {type(model).__name__}")  # noqa: TRY004
+    return metric
+
+
+def map_layout(vectors: Any, seed: int = 0) -> np.ndarray:
+    """Positions on a map [N, 2], within the unit square, that keep neighbours of vectors [N, d] together: t-SNE.
+
+    It starts from the two main principal components of the vectors, and sees their first 50. The same vectors and seed
+    give the same map.
+    """
+    from scipy import sparse
+    from sklearn.decomposition import PCA, TruncatedSVD
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    count, width = vectors.shape
+    few = min(50, count - 1, width - 1)
+    if few >= 1:
+        reduce = TruncatedSVD(few, random_state=seed) if sparse.issparse(vectors) else PCA(few, random_state=seed)
+        with np.errstate(invalid="ignore"):  # it divides by the total variance, 0 where all graphs are equal
+            vectors = reduce.fit_transform(vectors)
+    elif sparse.issparse(vectors):
+        vectors = vectors.toarray()
+    positions = np.zeros((count, 2))
+    wide = min(2, vectors.shape[1])
+    positions[:, :wide] = vectors[:, :wide]
+    positions += 1e-3 * max(float(positions.std()), 1e-12) * np.random.default_rng(seed).normal(size=positions.shape)
+    if count > 4:
+        first = 1e-4 * positions / max(float(positions[:, 0].std()), 1e-12)  # the scale t-SNE expects of its start
+        perplexity = min(30.0, (count - 1) / 4)
+        tsne = TSNE(init=first.astype(np.float32), perplexity=perplexity, max_iter=500, random_state=seed)
+        with threadpool_limits(1):  # its threads synchronise at every step: on a busy computer, 20 times slower
+            positions = tsne.fit_transform(np.ascontiguousarray(vectors, dtype=np.float32))
+    low, high = positions.min(0), positions.max(0)
+    extent = np.maximum(high - low, max(float((high - low).max()), 1e-12) / _STRETCH)
+    return (positions - (low + high) / 2) / extent + 0.5
 
 
 def cut(name: str) -> str:
     """A name, or its beginning if it is very long."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _report(metric: BaseGraphMetric) -> str:
+    return str(getattr(metric, "report_", type(metric).__name__))
+
+
+def _subsample(count: int, seed: int) -> np.ndarray:
+    """Indices of the graphs of a page, of more than it can hold."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:MOST_GRAPHS])
+
+
+def _listed_graphs(graphs: Any) -> list[Any] | None:
+    """The user's own graphs, one by one; None where only the collection is there."""
+    if isinstance(graphs, Graphs):
+        return None
+    return graphs.to_data_list() if hasattr(graphs, "to_data_list") else list(getattr(graphs, "graphs", graphs))
+
+
+def _names(graphs: Graphs, names: Iterable[Any] | None) -> list[str]:
+    """What graphs are called: as said, else by their own names, else by their numbers."""
+    names = graphs.names if names is None else names
+    called = [f"graph {i}" for i in range(len(graphs))] if names is None else [str(name) for name in names]
+    if len(called) != len(graphs):
+        raise ValueError(f"{len(called)} names for {len(graphs)} graphs: give one name per graph")
+    return called
+
+
+def _most_edges(counts: np.ndarray) -> int:
+    """Edges drawn of one graph, at most, so that those of all graphs [N] fit."""
+    most = max(int(counts.max(initial=1)), 1)
+    while most > 50 and 4 * int(np.minimum(counts, most).sum()) > _EDGE_BYTES:
+        most = int(0.9 * most)
+    return most
 
 
 def _drawn(costs: np.ndarray) -> np.ndarray:
@@ -213,70 +211,36 @@ def _drawn(costs: np.ndarray) -> np.ndarray:
     return drawn
 
 
-def _listed_graphs(graphs: Any) -> list[Any] | None:
-    """The user's own graphs, one by one; None where only the collection is there."""
-    if isinstance(graphs, Graphs):
-        return None
-    return graphs.to_data_list() if hasattr(graphs, "to_data_list") else list(getattr(graphs, "graphs", graphs))
-
-
-def _names(given: Graphs, names: Sequence[str] | None) -> list[str]:
-    if names is not None:
-        called = [str(name) for name in names]
-        if len(called) != len(given):
-            raise ValueError(f"{len(called)} names for {len(given)} graphs: give one name per graph")
-        return called
-    return [f"graph {i}" for i in range(len(given))] if given.names is None else [str(name) for name in given.names]
-
-
-def _most_edges(counts: np.ndarray) -> int:
-    """Edges drawn of one graph, at most, so that all of them fit."""
-    most = max(int(counts.max(initial=1)), 1)
-    while most > 50 and 4 * int(np.minimum(counts, most).sum()) > _EDGE_BYTES:
-        most = int(0.9 * most)
-    return most
-
-
 def _explained(
     metric: BaseGraphMetric,
     graphs: Any,
+    pairs: list[tuple[int, int]],
     looks: list[Depiction],
-    drawn: np.ndarray,
-    targets: Targets,
-    near: Near,
     most_edges: int,
-    room: int,
-    most: int,
+    classes: list[str],
     progress: bool | None,
-) -> dict[str, Any]:
-    """Explanations of the most wanted pairs of graphs that are drawn, packed; none where the metric has none."""
-    counts = np.array([min(look.edges.shape[1], most_edges) for look in looks])
-    sizes = np.array([len(look.names) for look in looks])
-    costs = explanation_bytes(sizes, counts)
-    pairs = choose_pairs(near, targets, costs, max(0, min(_BYTES, room)), most, drawn)
-    terms: dict[str, int] = {}
-    records = []
+) -> PackedExplanations:
+    """Explanations of these pairs, packed; none where the metric has none."""
+    explained = PackedExplanations()
     try:
         with progress_bar(progress, "explaining pairs", total=len(pairs), unit="pair", delay=2.0) as bar:
-            for (one, two), found in zip(pairs, metric.explain_pairs(graphs, pairs), strict=True):
-                both = (looks[one], looks[two])
-                records.append(pack_explanation(found, both, most_edges, terms, targets.classes))
+            for (one, two), explanation in zip(pairs, metric.explain_pairs(graphs, pairs), strict=True):
+                explained.add((one, two), explanation, (looks[one], looks[two]), most_edges, classes)
                 bar.update()
     except NotImplementedError:
-        pairs, records = [], []
-    ends = np.cumsum([0, *(len(record) for record in records)])
-    return {
-        "pairs": packed(np.array(pairs).reshape(-1, 2), "u4"),
-        "ends": packed(ends, "u4"),
-        "records": packed(np.frombuffer(b"".join(records), dtype=np.uint8), "u1"),
-        "terms": list(terms),
-    }
+        return PackedExplanations()
+    return explained
 
 
-def _listed(values: np.ndarray | None) -> list[Any] | None:
-    """Numbers as JSON can hold them: None for NaN, six digits."""
-    if values is None:
-        return None
-    if values.dtype.kind != "f":
-        return values.tolist()
-    return [None if not np.isfinite(value) else float(f"{value:.6g}") for value in values.tolist()]
+def _targets_of_metadata(metadata: list[Any]) -> Targets:
+    """Classes or numbers by what the metadata of graphs say; nothing is predicted."""
+    targets = [entry.get("target") if isinstance(entry, dict) else None for entry in metadata]
+    present = [one for one in targets if isinstance(one, (str, int, float)) and one == one]
+    if not present:
+        return Targets()
+    if task_of(np.array(present)) == "numbers" and not any(isinstance(one, str) for one in present):
+        numbers = [float(one) if isinstance(one, (int, float)) else np.nan for one in targets]
+        return Targets("numbers", values=np.array(numbers))
+    classes = sorted({str(one) for one in present})
+    codes = {name: code for code, name in enumerate(classes)}
+    return Targets("classes", classes, np.array([-1 if one is None else codes.get(str(one), -1) for one in targets]))

@@ -10,17 +10,18 @@ import base64
 import json
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...graphs.depiction import Depiction
-from ...metrics.explanation import Explanation
+from ...metrics.explanation import Evidence, Explanation
 
 MOST_TERMS = 6  # of an explanation, the others together
 _MOST_ASSIGNED = 200  # nodes up to which matches are made one to one
-_NOWHERE = np.zeros((0, 2), dtype=np.int64)
+_NO_ROWS = np.zeros((0, 2), dtype=np.int64)
 _UNSAFE = ("<", ">", "&", "\u2028", "\u2029")
 
 
@@ -31,13 +32,13 @@ def safe_json(value: Any) -> str:
     '"\\\\u003c/script\\\\u003e\\\\u003cb\\\\u003e\\\\u0026"'
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for letter in _UNSAFE:
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    for character in _UNSAFE:
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
 def packed(array: np.ndarray, kind: str) -> str:
-    """Numbers as base64 of little-endian values: "u1", "u2", "u4", "i1", "f4"."""
+    """Numbers of any shape as base64 of little-endian values: "u1", "u2", "u4", "i1", "f4"."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()).decode()
 
 
@@ -54,26 +55,27 @@ def pack_drawings(looks: Sequence[Depiction], most_edges: int, drawn: np.ndarray
     """
     sizes = np.array([len(look.names) for look in looks])
     counts = np.array([look.edges.shape[1] for look in looks])
+    kept = np.minimum(counts, most_edges)
     shown = [look for look, there in zip(looks, drawn, strict=True) if there]
-    kept = np.minimum(counts, most_edges)[drawn]
-    wide = _index_kind(sizes[drawn])
-    edges = [look.edges[:, :most].T for look, most in zip(shown, kept, strict=True)]
+    shown_sizes, shown_kept = sizes[drawn], kept[drawn]
+    kind = index_kind(int(shown_sizes.max(initial=1)))
+    edges = [look.edges[:, :most].T for look, most in zip(shown, shown_kept, strict=True)]
     names = [None if not there or _plain_names(look) else look.names for look, there in zip(looks, drawn, strict=True)]
-    text = (_text_codes([getattr(look, part) for look in shown], sizes[drawn]) for part in ("symbols", "labels"))
-    symbols, labels = text
+    widths = [None if look.widths is None else 255 * look.widths for look in shown]
+    weights = [None if look.sizes is None else 255 * look.sizes for look in shown]
     return {
         "sizes": packed(sizes, "u4"),
-        "counts": packed(np.where(drawn, np.minimum(counts, most_edges), 0), "u4"),
+        "counts": packed(np.where(drawn, kept, 0), "u4"),
         "all": packed(counts, "u4"),
         "drawn": None if drawn.all() else packed(drawn, "u1"),
-        "wide": wide,
-        "places": packed(np.concatenate([_NOWHERE, *(_bytes_in_square(look.layout) for look in shown)]), "u1"),
-        "edges": packed(np.concatenate([_NOWHERE, *edges]), wide),
-        "orders": _edge_bytes([look.orders for look in shown], kept, 1),
-        "widths": _edge_bytes([None if one.widths is None else 255 * one.widths for one in shown], kept, 255),
-        "weights": _node_bytes([None if one.sizes is None else 255 * one.sizes for one in shown], sizes[drawn]),
-        "symbols": symbols,
-        "labels": labels,
+        "wide": kind,
+        "places": packed(np.concatenate([_NO_ROWS, *(_bytes_in_square(look.layout) for look in shown)]), "u1"),
+        "edges": packed(np.concatenate([_NO_ROWS, *edges]), kind),
+        "orders": _bytes_or_none([look.orders for look in shown], shown_kept, default=1),
+        "widths": _bytes_or_none(widths, shown_kept, default=255),
+        "weights": _bytes_or_none(weights, shown_sizes, default=0),
+        "symbols": _text_codes([look.symbols for look in shown], shown_sizes),
+        "labels": _text_codes([look.labels for look in shown], shown_sizes),
         "atoms": [int(look.smiles is not None) for look in looks] if any(look.smiles for look in looks) else None,
         "names": names if any(names) else None,
         "directed": any(look.directed for look in looks),
@@ -93,19 +95,21 @@ def drawing_bytes(looks: Sequence[Depiction], most_edges: int) -> np.ndarray:
         seen |= new
         named = [] if _plain_names(look) else look.names
         text[i] = len(safe_json([*named, *new]).encode())
-    per_node = 2 + any(one.sizes is not None for one in looks) + any(one.symbols is not None for one in looks)
-    per_node += (
-        0 if not seen else 1 if len(seen) < 256 else 2 if len(seen) < 65536 else 4
-    )  # the empty label is one more
-    per_edge = 2 * int(_index_kind(sizes)[1])
-    per_edge += any(one.orders is not None for one in looks) + any(one.widths is not None for one in looks)
+    per_node = 2 + any(look.sizes is not None for look in looks) + any(look.symbols is not None for look in looks)
+    if seen:
+        per_node += int(index_kind(len(seen) + 1)[1])  # the empty label is one more
+    per_edge = 2 * int(index_kind(int(sizes.max(initial=1)))[1])
+    per_edge += any(look.orders is not None for look in looks) + any(look.widths is not None for look in looks)
     return np.ceil((per_node * sizes + per_edge * counts) * 4 / 3).astype(np.int64) + text
 
 
-def _index_kind(sizes: np.ndarray) -> str:
-    """Numbers that can hold those of nodes."""
-    largest = int(sizes.max(initial=1))
-    return "u1" if largest <= 256 else "u2" if largest <= 65536 else "u4"
+def index_kind(count: int) -> str:
+    """The smallest kind of number that can hold indices of so many things.
+
+    >>> index_kind(256), index_kind(257), index_kind(65537)
+    ('u1', 'u2', 'u4')
+    """
+    return "u1" if count <= 256 else "u2" if count <= 65536 else "u4"
 
 
 def _plain_names(look: Depiction) -> bool:
@@ -113,43 +117,68 @@ def _plain_names(look: Depiction) -> bool:
     return look.smiles is not None or look.names == [str(i) for i in range(len(look.names))]
 
 
-def _bytes_in_square(places: np.ndarray) -> np.ndarray:
-    """Places [n, 2] as whole numbers from 0 to 255, y downwards, the longer side filling the square."""
-    low, high = places.min(0), places.max(0)
-    unit = (places - (low + high) / 2) / max(float((high - low).max()), 1e-9) + 0.5
+def _bytes_in_square(positions: np.ndarray) -> np.ndarray:
+    """Positions [n, 2] as whole numbers from 0 to 255, y downwards, the longer side filling the square."""
+    low, high = positions.min(0), positions.max(0)
+    unit = (positions - (low + high) / 2) / max(float((high - low).max()), 1e-9) + 0.5
     return np.clip(np.rint(255 * np.stack([unit[:, 0], 1 - unit[:, 1]], axis=1)), 0, 255).astype(np.uint8)
 
 
-def _edge_bytes(parts: list[np.ndarray | None], drawn: np.ndarray, default: int) -> str | None:
+def _bytes_or_none(parts: Sequence[np.ndarray | None], counts: np.ndarray, default: int) -> str | None:
+    """The first numbers of each graph, as many as counted, as bytes; None where no graph has any."""
     if all(part is None for part in parts):
         return None
-    filled = [np.full(kept, default) if one is None else one[:kept] for one, kept in zip(parts, drawn, strict=True)]
-    return packed(np.rint(np.concatenate(filled)), "u1")
-
-
-def _node_bytes(parts: list[np.ndarray | None], sizes: np.ndarray) -> str | None:
-    if all(part is None for part in parts):
-        return None
-    filled = [np.zeros(n) if one is None else one for one, n in zip(parts, sizes, strict=True)]
+    filled = [
+        np.full(count, default) if part is None else part[:count] for part, count in zip(parts, counts, strict=True)
+    ]
     return packed(np.rint(np.concatenate(filled)), "u1")
 
 
 def _text_codes(parts: list[list[str] | None], sizes: np.ndarray) -> dict[str, Any] | None:
-    """Texts of all nodes as places in a table of the different ones; the most frequent first."""
+    """Texts of all nodes as indices in a table of the different ones; the most frequent first."""
     if all(part is None for part in parts):
         return None
     flat = [text for part, n in zip(parts, sizes, strict=True) for text in (part or [""] * n)]
-    table, place, counts = np.unique(np.array(flat, dtype=object).astype(str), return_inverse=True, return_counts=True)
+    table, codes, counts = np.unique(np.array(flat, dtype=object).astype(str), return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    kind = "u1" if len(table) <= 256 else "u2" if len(table) <= 65536 else "u4"
-    return {"table": table[order].tolist(), "codes": packed(rank[place.reshape(-1)], kind), "wide": kind}
+    kind = index_kind(len(table))
+    return {"table": table[order].tolist(), "codes": packed(rank[codes.reshape(-1)], kind), "wide": kind}
 
 
 def explanation_bytes(sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Bytes that an explanation needs for a graph of this many nodes and edges, at most, as base64 [N]."""
     return np.ceil((6 * sizes + 2 * counts + 24) * 4 / 3).astype(np.int64)
+
+
+@dataclass
+class PackedExplanations:
+    """Explanations of pairs of graphs, one after the other."""
+
+    pairs: list[tuple[int, int]] = field(default_factory=list)  # indices of the graphs
+    records: list[bytes] = field(default_factory=list)
+    terms: dict[str, int] = field(default_factory=dict)  # names of terms, numbered
+
+    def add(
+        self,
+        pair: tuple[int, int],
+        explanation: Explanation,
+        looks: tuple[Depiction, Depiction],
+        most_edges: int,
+        classes: list[str],
+    ) -> None:
+        self.pairs.append(pair)
+        self.records.append(pack_explanation(explanation, looks, most_edges, self.terms, classes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the page holds them: records joined, and where each of them ends."""
+        return {
+            "pairs": packed(np.array(self.pairs).reshape(-1, 2), "u4"),
+            "ends": packed(np.cumsum([0, *map(len, self.records)]), "u4"),
+            "records": packed(np.frombuffer(b"".join(self.records), dtype=np.uint8), "u1"),
+            "terms": list(self.terms),
+        }
 
 
 def pack_explanation(
@@ -163,26 +192,26 @@ def pack_explanation(
 
     `terms` numbers the names of terms, and grows.
     """
-    edges = [_by_edge(explanation.edge_shares(side), looks[side], most_edges) for side in (0, 1)]
-    shares = [explanation.source_share, explanation.target_share, *(edges if explanation.edge_ends is not None else [])]
-    found = [struct.pack("<fB", explanation.distance, explanation.edge_ends is not None), _signed(shares)]
+    with_edges = explanation.edge_ends is not None
+    shares = [explanation.source_share, explanation.target_share]
+    if with_edges:
+        shares += [_by_edge(explanation.edge_shares(side), looks[side], most_edges) for side in (0, 1)]
+    parts = [struct.pack("<fB", explanation.distance, with_edges), _signed(shares)]
     for plan in (explanation.plan, explanation.plan.T):
-        best = _partners(plan)
-        mass = plan[np.arange(len(plan)), best] * len(plan)  # of what the node has
-        found += [best.astype("<u2").tobytes(), np.rint(255 * np.clip(mass, 0, 1)).astype(np.uint8).tobytes()]
+        partners = _partners(plan)
+        mass = plan[np.arange(len(plan)), partners] * len(plan)  # of what the node has
+        parts += [partners.astype("<u2").tobytes(), np.rint(255 * np.clip(mass, 0, 1)).astype(np.uint8).tobytes()]
     listed = list((explanation.term_share or {}).items())
     kept = listed[:MOST_TERMS] if len(listed) <= MOST_TERMS else listed[: MOST_TERMS - 1]
     if len(listed) > len(kept):
         kept.append(("all others together", sum(share for _, share in listed[len(kept) :])))
-    found.append(bytes([len(kept)]))
-    for name, share in kept:
-        found.append(struct.pack("<Hf", terms.setdefault(name, len(terms)), share))
-    found.append(_evidence(explanation, classes))
-    return b"".join(found)
+    parts.append(bytes([len(kept)]))
+    parts += [struct.pack("<Hf", terms.setdefault(name, len(terms)), share) for name, share in kept]
+    return b"".join([*parts, _evidence(explanation.evidence, classes)])
 
 
 def _partners(plan: np.ndarray) -> np.ndarray:
-    """Whom each node is shown as matched with [n]: one to one as far as it goes, the others by their heaviest match."""
+    """The node that each node is shown as matched with [n]: one to one as far as it goes, else the heaviest match."""
     best = plan.argmax(1)
     if max(plan.shape) <= _MOST_ASSIGNED:
         rows, columns = linear_sum_assignment(-plan)
@@ -198,18 +227,17 @@ def _by_edge(shares: dict[tuple[int, int], float], look: Depiction, most_edges: 
 
 
 def _signed(parts: Sequence[np.ndarray]) -> bytes:
-    """Numbers as signed bytes, after the largest of them in absolute value."""
+    """Numbers as signed bytes, behind the largest of them in absolute value."""
     joined = np.concatenate(parts)
     top = max(float(np.abs(joined).max(initial=0.0)), 1e-12)
     return struct.pack("<f", top) + np.rint(127 * joined / top).astype(np.int8).tobytes()
 
 
-def _evidence(explanation: Explanation, classes: list[str]) -> bytes:
+def _evidence(evidence: Evidence | None, classes: list[str]) -> bytes:
     """1 and what speaks for which class; 0 where nothing was learned."""
-    found = explanation.evidence
-    if found is None:
+    if evidence is None:
         return bytes([0])
-    place = {name: i for i, name in enumerate(classes)}
-    towards = -1 if found.is_number else place.get(found.towards, -1)
-    against = -1 if found.against is None else place.get(found.against, -1)
-    return struct.pack("<Bhhf", 1, towards, against, found.change) + _signed([found.source, found.target])
+    codes = {name: code for code, name in enumerate(classes)}
+    towards = -1 if evidence.is_number else codes.get(evidence.towards, -1)
+    against = -1 if evidence.against is None else codes.get(evidence.against, -1)
+    return struct.pack("<Bhhf", 1, towards, against, evidence.change) + _signed([evidence.source, evidence.target])

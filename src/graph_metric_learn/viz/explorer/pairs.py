@@ -8,7 +8,7 @@ import numpy as np
 
 from ...metrics.base import BaseGraphMetric
 from ...transport import Embedded, kneighbors
-from .targets import Targets
+from .predictions import Targets
 
 _MOST_CLASSES = 50  # up to which the nearest of the own and of other classes are looked for
 
@@ -19,7 +19,7 @@ class Near:
 
     Attributes
     ----------
-    ids : ndarray [N, k]
+    indices : ndarray [N, k]
         The nearest others, nearest first.
     distances : ndarray [N, k]
     own, other : ndarray [N]
@@ -27,7 +27,7 @@ class Near:
     own_distances, other_distances : ndarray [N]
     """
 
-    ids: np.ndarray
+    indices: np.ndarray
     distances: np.ndarray
     own: np.ndarray
     own_distances: np.ndarray
@@ -40,23 +40,25 @@ def find_near(metric: BaseGraphMetric, embedded: Embedded, targets: Targets, k: 
     count = len(embedded)
     k = min(k, count - 1)
     device = metric.place(embedded)
-    nowhere, far = np.full(count, -1), np.full(count, np.nan)
-    found = Near(np.zeros((count, 0), int), np.zeros((count, 0)), nowhere, far, nowhere.copy(), far.copy())
+    nobody, nowhere = np.full(count, -1), np.full(count, np.nan)
+    near = Near(np.zeros((count, 0), int), np.zeros((count, 0)), nobody, nowhere, nobody.copy(), nowhere.copy())
     if k < 1:
-        return found
-    found.distances, found.ids = kneighbors(embedded, n_neighbors=k, device=device, progress=False)
-    found.distances = np.where(found.distances < metric.rounding, 0.0, found.distances)
+        return near
+    near.distances, near.indices = kneighbors(embedded, n_neighbors=k, device=device, progress=False)
+    near.distances = np.where(near.distances < metric.rounding, 0.0, near.distances)
     if targets.kind != "classes" or targets.values is None or len(targets.classes) > _MOST_CLASSES:
-        return found
+        return near
     for code in np.unique(targets.values):
         members, others = np.flatnonzero(targets.values == code), np.flatnonzero(targets.values != code)
         if len(members) > 1:
-            away, place = kneighbors(embedded[members], n_neighbors=1, device=device, progress=False)
-            found.own[members], found.own_distances[members] = members[place[:, 0]], away[:, 0]
+            distances, rows = kneighbors(embedded[members], n_neighbors=1, device=device, progress=False)
+            near.own[members], near.own_distances[members] = members[rows[:, 0]], distances[:, 0]
         if len(others):
-            away, place = kneighbors(embedded[members], embedded[others], n_neighbors=1, device=device, progress=False)
-            found.other[members], found.other_distances[members] = others[place[:, 0]], away[:, 0]
-    return found
+            distances, rows = kneighbors(
+                embedded[members], embedded[others], n_neighbors=1, device=device, progress=False
+            )
+            near.other[members], near.other_distances[members] = others[rows[:, 0]], distances[:, 0]
+    return near
 
 
 def choose_pairs(
@@ -77,9 +79,9 @@ def choose_pairs(
         Graphs that may be in a pair; all when None.
     """
     wrong = np.flatnonzero(targets.wrong)
-    everyone = np.arange(len(near.ids))
+    everyone = np.arange(len(near.indices))
     wanted = [(wrong, near.own[wrong]), (wrong, near.other[wrong])]
-    wanted += [(everyone, near.ids[:, rank]) for rank in range(near.ids.shape[1])]
+    wanted += [(everyone, near.indices[:, rank]) for rank in range(near.indices.shape[1])]
     wanted += [(everyone, near.own), (everyone, near.other)]
     chosen: dict[tuple[int, int], None] = {}
     used = 0

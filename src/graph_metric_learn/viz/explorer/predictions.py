@@ -1,0 +1,237 @@
+"""What the graphs of an explorer are and what they are predicted to be; no graph is ever predicted from itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...graphs import Graphs
+from ...metrics.base import BaseGraphMetric
+from ...objectives import Numbers
+from ...objectives.classes import elected_output
+from ...objectives.numbers import as_numbers
+from ...objectives.targets import given_targets, is_missing, task_of
+from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
+from ...predictors.base import MetricPredictor
+from ...predictors.fold_distances import own_fold_views
+from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
+from ...transport import Embedded, kneighbors, pairwise_distances
+
+_N_NEIGHBORS = 5  # that vote where the model does not say how many
+_MOST_IN_FOLDS = 5000  # training graphs whose predictions by folds are looked up
+_ROWS = 500  # graphs whose distances to all others are held at once
+_SAME = 1e-5  # share of the typical distance below which two graphs are the same
+_N_TYPICAL = 200  # reference graphs that the typical distance is of
+_UNSEEN, _HELD_OUT, _LEFT_OUT = range(3)  # where predictions of a predictor come from: sentences by these indices
+
+
+@dataclass
+class Targets:
+    """Targets of graphs as the page takes them.
+
+    Attributes
+    ----------
+    kind : {"classes", "numbers", "none"}
+    classes : list of str
+        Where the kind is "classes".
+    values, predicted : ndarray [N] or None
+        Indices of classes, −1 for none; or numbers, NaN for none.
+    origin : ndarray [N] or None
+        Which of the `sentences` says where the prediction of a graph comes from; −1 where there is none.
+    sentences : list of str
+    unbiased : list of bool
+        For each sentence, whether the target of the graph was unknown to what predicted it.
+    fitted : ndarray [N] of bool or None
+        Whether the model was fitted to the graph, where that can be told.
+    """
+
+    kind: str = "none"
+    classes: list[str] = field(default_factory=list)
+    values: np.ndarray | None = None
+    predicted: np.ndarray | None = None
+    origin: np.ndarray | None = None
+    sentences: list[str] = field(default_factory=list)
+    unbiased: list[bool] = field(default_factory=list)
+    fitted: np.ndarray | None = None
+
+    @property
+    def wrong(self) -> np.ndarray:
+        """Graphs of another class than predicted [N]."""
+        if self.kind != "classes" or self.values is None or self.predicted is None:
+            return np.zeros(0 if self.values is None else len(self.values), dtype=bool)
+        return (self.values >= 0) & (self.predicted >= 0) & (self.values != self.predicted)
+
+
+def read_targets(model: BaseGraphMetric | MetricPredictor, graphs: Graphs, embedded: Embedded, y: Any) -> Targets:
+    """Targets of graphs, and predictions for them.
+
+    Parameters
+    ----------
+    model : fitted metric or predictor
+    graphs : Graphs
+        As read by the metric.
+    embedded : Embedded [N]
+        The graphs in the space of the metric.
+    y : array [N] or None
+        Targets; from the graphs when None.
+    """
+    truth = given_targets(graphs, y)
+    if truth is not None and truth.ndim == 2:
+        truth = truth[:, 0]  # of several numbers, the first
+    if truth is None and not isinstance(model, MetricPredictor):
+        return Targets()
+    kind = _kind(model, truth)
+    if truth is not None and kind == "numbers":
+        truth = as_numbers(truth)
+    if isinstance(model, MetricPredictor):
+        return _encoded(truth, _by_predictor(model, graphs, embedded, kind))
+    assert truth is not None
+    return _encoded(truth, _left_out_of_all(model, embedded, truth, kind))
+
+
+def _encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
+    """Targets with their true values, classes as indices; what comes in has predictions as they were made."""
+    assert targets.predicted is not None
+    assert targets.origin is not None
+    predicted = targets.origin >= 0
+    if targets.kind == "numbers":
+        return replace(targets, values=truth, predicted=np.where(predicted, targets.predicted.astype(float), np.nan))
+    parts = [targets.predicted[predicted].tolist(), [] if truth is None else truth.tolist()]
+    different = {label for part in parts for label in part if not is_missing(label)}
+    labels = sorted(different, key=lambda label: (isinstance(label, str), label))
+    codes = {label: code for code, label in enumerate(labels)}
+    pairs = zip(targets.predicted.tolist(), predicted, strict=True)
+    predicted_codes = np.array([codes[label] if there else -1 for label, there in pairs])
+    values = None if truth is None else np.array([codes.get(label, -1) for label in truth.tolist()])
+    return replace(targets, classes=[str(label) for label in labels], values=values, predicted=predicted_codes)
+
+
+def _kind(model: BaseGraphMetric | MetricPredictor, truth: np.ndarray | None) -> str:
+    """Whether targets are classes or numbers: as the model was fitted, else by how they look."""
+    if isinstance(model, MetricPredictor):
+        numbers = model.task == "numbers"
+    else:
+        numbers = isinstance(getattr(model, "objective_", None), Numbers) or task_of(truth) == "numbers"
+    return "numbers" if numbers else "classes"
+
+
+def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded, kind: str) -> Targets:
+    """New graphs by the predictor itself; those it was fitted to by folds, or without themselves."""
+    if not hasattr(predictor, "y_") or len(predictor.y_) != len(predictor.embedded_):
+        raise ValueError(f"{type(predictor).__name__} cannot be explored: pass its metric_ and y")
+    if hasattr(predictor, "n_clusters"):
+        clusters, same_for_all = np.asarray(predictor.predict(graphs)), np.zeros(len(graphs), dtype=int)
+        return Targets(kind, [], None, clusters, same_for_all, ["the number of its cluster"], [True], same_for_all == 0)
+    metric, references, target = predictor.metric_, predictor.embedded_, _first_column(predictor.y_)
+    device = metric.place(embedded)
+    some = references[np.arange(min(_N_TYPICAL, len(references)))]
+    typical = float(np.mean(pairwise_distances(some, device=device, progress=False)))
+    same = max(_SAME * typical, metric.rounding)  # below this, a graph is a copy of a reference graph
+    nearest, rows = kneighbors(embedded, references, n_neighbors=1, device=device, progress=False)
+    fitted = nearest[:, 0] <= same
+    head = getattr(predictor, "head_", predictor)
+    k = int(getattr(head, "n_neighbors_", _N_NEIGHBORS))
+    by_vote = partial(vote, k=k, task=predictor.task, weighted=getattr(head, "weights", "distance") == "distance")
+
+    values = np.empty(len(graphs), dtype=object if target.dtype.kind in "US" else target.dtype)
+    origin = np.where(fitted, _LEFT_OUT, _UNSEEN)
+    if not fitted.all():
+        values[~fitted] = _first_column(np.asarray(predictor.predict(graphs[np.flatnonzero(~fitted)])))
+    held_out, by_regression = _held_out(predictor, target, by_vote)
+    for i in np.flatnonzero(fitted):
+        if int(rows[i, 0]) in held_out:
+            values[i], origin[i] = held_out[int(rows[i, 0])], _HELD_OUT
+    left = np.flatnonzero(origin == _LEFT_OUT)
+    for start in range(0, len(left), _ROWS):
+        part = left[start : start + _ROWS]
+        distances = pairwise_distances(embedded[part], references, device=device, progress=False)
+        distances[distances <= same] = np.inf
+        values[part] = by_vote(distances, target)
+    method = "the regression" if by_regression else f"the vote of its {k} nearest neighbours"
+    sentences = [
+        "that of the model, which has not seen this graph",
+        f"held out: by {method} of a metric that was learned without this graph (five folds)",
+        f"the vote of the {k} nearest reference graphs, without itself and its copies; the metric has seen its target, "
+        "so this is optimistic",
+    ]
+    return Targets(kind, [], None, values, origin, sentences, [True, True, False], fitted)
+
+
+def _first_column(values: np.ndarray) -> np.ndarray:
+    return values if values.ndim == 1 else values[:, 0]
+
+
+def _held_out(
+    predictor: MetricPredictor, target: np.ndarray, by_vote: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> tuple[dict[int, Any], bool]:
+    """Predictions of reference graphs by row, each by a metric fitted without it; whether a regression made them."""
+    predicted: dict[int, Any] = {}
+    objective = getattr(predictor.metric_, "objective_", None)
+    regression = isinstance(getattr(predictor, "head_", predictor), (GraphRidge, GraphRidgeClassifier))
+    for train, test, _, across, scores in own_fold_views(predictor, _MOST_IN_FOLDS):
+        if regression and scores is not None and objective is not None:
+            outputs = scores if isinstance(objective, Numbers) else elected_output(scores)
+            values = _first_column(objective.decode(outputs))
+        else:
+            regression = False
+            values = by_vote(across, target[train])
+        predicted |= dict(zip(test.tolist(), values.tolist(), strict=True))
+    return predicted, regression
+
+
+def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndarray, kind: str) -> Targets:
+    """Each graph by its nearest among all others on the page."""
+    labelled = np.flatnonzero([not is_missing(target) for target in truth.tolist()])
+    k = min(int(getattr(getattr(metric, "choice_", None), "n_neighbors", _N_NEIGHBORS)), len(labelled) - 1)
+    values, origin = truth.astype(object), np.full(len(truth), -1)
+    sentence = (
+        f"the vote of the {k} nearest other graphs of this page; if the metric was fitted to these graphs, it has seen "
+        "their targets, and this is optimistic"
+    )
+    if k >= 1:
+        voters = truth[labelled].astype(float) if kind == "numbers" else truth[labelled]
+        column = np.full(len(truth), -1)  # of a graph among those that vote
+        column[labelled] = np.arange(len(labelled))
+        for start in range(0, len(truth), _ROWS):
+            rows = np.arange(start, min(start + _ROWS, len(truth)))
+            distances = pairwise_distances(
+                embedded[rows], embedded[labelled], device=metric.place(embedded), progress=False
+            )
+            voting = np.flatnonzero(column[rows] >= 0)
+            distances[voting, column[rows[voting]]] = np.inf
+            values[rows], origin[rows] = vote(distances, voters, k, kind), 0
+    return Targets(kind, [], None, values, origin, [sentence], [False])
+
+
+def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weighted: bool = True) -> np.ndarray:
+    """The class with the most votes of the k nearest [H], or the mean of those that have a number; as k-NN does it.
+
+    NaN where no graph has a number.
+
+    Parameters
+    ----------
+    distances : ndarray [H, R]
+    target : ndarray [R]
+        Of those that vote.
+
+    Examples
+    --------
+    >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array(["ring", "star", "star"]), 2, "classes")
+    array(['ring'], dtype='<U4')
+    >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array([3.0, 0.0, 7.0]), 2, "numbers")
+    array([2.])
+    """
+    if task == "numbers":
+        finite = np.isfinite(target)
+        if not finite.any():
+            return np.full(len(distances), np.nan)
+        values = np.stack([target[finite], np.ones(finite.sum())], axis=1)
+        sums, weights = neighbor_sums(distances[:, finite], values, (k,), weighted=weighted)[:, 0].T
+        return np.where(weights > 0, sums / np.where(weights > 0, weights, 1.0), target[finite].mean())
+    classes, codes = np.unique(target, return_inverse=True)
+    votes = (weighted_votes if weighted else class_votes)(distances, codes, len(classes), (k,))
+    return classes[elected(votes[:, 0])]

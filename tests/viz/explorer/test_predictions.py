@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+
+import graph_metric_learn as gml
+from graph_metric_learn.viz.explorer.predictions import read_targets, vote
+from toy_metrics import FirstColumn, Memorizing, points
+
+AT = [0.0, 0.1, 0.3, 5.0, 5.2, 5.5]
+
+
+def read(model, graphs, y=None):
+    metric = getattr(model, "metric_", model)
+    given = metric.read(graphs)
+    return read_targets(model, given, metric.embed(given), y)
+
+
+def test_no_graph_is_predicted_from_itself():
+    """Each reference graph is of the class of its others: alone with itself, every prediction would be right."""
+    y = np.array(["a", "b", "b", "c", "d", "d"])
+    head = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=1).fit(points(*AT), y)
+    assert (head.predict(points(*AT)) == y).all()
+    found = read(head, points(*AT, 0.11), [*y, "b"])
+    assert found.classes == ["a", "b", "c", "d"]
+    assert [found.classes[code] for code in found.predicted] == ["b", "a", "b", "d", "c", "d", "b"]
+    assert found.fitted.tolist() == [True] * 6 + [False]
+    assert [found.sentences[i].split()[0] for i in found.origin] == ["the"] * 6 + ["that"]
+    assert [found.unbiased[i] for i in found.origin] == [False] * 6 + [True]
+    assert found.wrong.tolist() == [True, True, False, True, True, False, False]
+
+
+def test_what_has_learned_targets_is_asked_by_folds():
+    y = np.array([0, 1] * 10)
+    graphs = points(*np.linspace(0, 1, 20))
+    head = gml.GraphKNNClassifier(Memorizing(), n_neighbors=1).fit(graphs, y)
+    found = read(head, graphs, y)
+    assert set(found.origin) == {1}
+    assert found.sentences[1].startswith("held out")
+    expected = {}
+    for fold in head.metric_.fold_views(10**6):
+        train, test, _, across, _ = fold
+        for row, distances in zip(test, across, strict=True):
+            expected[int(row)] = y[train[distances.argmin()]]
+    assert found.predicted.tolist() == [expected[i] for i in range(20)]
+    frozen = gml.GraphKNNClassifier(FrozenEstimator(head.metric_), n_neighbors=1).fit(graphs, y)  # as when loaded
+    again = read(frozen, graphs, y)
+    assert set(again.origin) == {2}
+    assert "optimistic" in again.sentences[2]
+
+
+def test_a_metric_alone_votes_among_the_graphs_of_the_page():
+    metric = FirstColumn().fit(points(*AT))
+    found = read(metric, points(*AT, 0.2), [1, 1, 1, 2, 2, 2, None])
+    assert found.kind == "classes"
+    assert found.values.tolist() == [0, 0, 0, 1, 1, 1, -1]
+    assert found.predicted[-1] == 0
+    assert "this page" in found.sentences[0]
+    assert read(metric, points(*AT)).kind == "none"
+
+
+def test_numbers_are_means_by_one_over_the_distance():
+    y = np.array([0.5, 1.5, 2.5, 10.5, 11.5, 12.5])
+    head = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=2).fit(points(*AT), y)
+    found = read(head, points(*AT), y)
+    assert found.kind == "numbers"
+    assert found.values.tolist() == y.tolist()
+    assert found.predicted[0] == pytest.approx((1.5 / 0.1 + 2.5 / 0.3) / (1 / 0.1 + 1 / 0.3), rel=1e-5)
+    assert not found.wrong.any()
+
+
+def test_clusters_are_shown_as_they_are():
+    model = gml.GraphKMeans(2, metric=FirstColumn(), random_state=0).fit(points(*AT))
+    found = read(model, points(*AT))
+    assert found.values is None
+    assert len(set(found.predicted[:3])) == len(set(found.predicted[3:])) == 1
+    assert found.sentences == ["the number of its cluster"]
+
+
+def test_votes_are_those_of_k_nearest_neighbours():
+    """Equal distances share their votes, a copy does not decide alone, and uniform votes are uniform."""
+    assert vote(np.array([[1.0, 1.0, 1.0]]), np.array([0, 1, 1]), 1, "classes").tolist() == [1]
+    near = np.array([[1e-3, *[1.0] * 14]])
+    assert vote(near, np.array([0] + [1] * 14), 15, "classes").tolist() == [1]
+    steps, classes = np.array([[0.5, 1.0, 1.0, 9.0]]), np.array([0, 1, 1, 1])
+    assert vote(steps, classes, 2, "classes").tolist() == [0]
+    assert vote(np.array([[0.3, 1.0, 1.1]]), np.array([0, 1, 1]), 3, "classes").tolist() == [0]
+    assert vote(np.array([[0.3, 1.0, 1.1]]), np.array([0, 1, 1]), 3, "classes", weighted=False).tolist() == [1]
+    numbers = np.array([np.nan, 2.0, 4.0])
+    assert vote(np.array([[0.1, 1.0, 2.0]]), numbers, 1, "numbers").tolist() == [2.0]
+    assert np.isnan(vote(np.array([[0.1, 1.0]]), np.full(2, np.nan), 1, "numbers")).all()
