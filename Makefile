@@ -3,6 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# The library with all that tests and linters need, and the distributions beside it.
+ALL := --editable ".[dev]" --editable ./reproduction --editable ./benchmarks
+PROJECTS := pyproject.toml reproduction/pyproject.toml benchmarks/pyproject.toml
+
 .PHONY: demo test test-bounds test-lowest fuzz lint docs build setup clean pictures
 
 demo: $(VENV)/.installed
@@ -32,11 +37,10 @@ LOWEST := .venv-lowest
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest -n 2
 
-$(LOWEST)/.installed: constraints-lowest.txt pyproject.toml
+$(LOWEST)/.installed: constraints-lowest.txt $(PROJECTS)
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints-lowest.txt)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt \
-		--editable ".[dev]"
+	$(LOWEST)/bin/python $(PIP_INSTALL) $$(grep '^torch==' constraints-lowest.txt)
+	$(LOWEST)/bin/python $(PIP_INSTALL) --constraint constraints-lowest.txt $(ALL)
 	touch $@
 
 lint: $(VENV)/.installed-dev
@@ -50,9 +54,11 @@ GALLERY ?= 1
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -D plot_gallery=$(GALLERY) docs docs/_build/html
 
-# Wheel and source distribution, into dist/.
+# Wheels and source distributions, into dist/.
 build: $(VENV)/.installed-dev
-	$(BIN)/python -m build
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist reproduction
+	$(BIN)/python -m build --outdir dist benchmarks
 
 setup: $(VENV)/.installed-dev
 
@@ -63,21 +69,22 @@ pictures: $(VENV)/.installed-dev demo
 # torch first and alone: a resolver that sees other packages' wishes first may pick a build with gigabytes of CUDA.
 $(VENV)/.torch: constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints.txt)
+	$(BIN)/python $(PIP_INSTALL) $$(grep '^torch==' constraints.txt)
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[chem]"
+	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --editable ".[chem]"
 	$(BIN)/graph-metric-learn warm-up
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+$(VENV)/.installed-dev: $(VENV)/.installed $(PROJECTS)
+	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt $(ALL)
 	touch $@
 
-$(VENV)/.installed-docs: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+# The site documents the baselines, too.
+$(VENV)/.installed-docs: $(VENV)/.installed $(PROJECTS)
+	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --editable ".[docs]" --editable ./reproduction
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) $(LOWEST) build */build dist src/*.egg-info */src/*.egg-info docs/_build docs/gallery docs/generated

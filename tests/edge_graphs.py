@@ -27,7 +27,7 @@ def edge_graph(seed, *, directed=False, labels=True, vectors=True, weights=True,
     return graph
 
 
-def renumbered(graph, seed):
+def renumbered_networkx(graph, seed):
     """The same graph with its nodes and edges in another order and, without directions, edges turned around."""
     rng = np.random.default_rng(seed)
     nodes = [list(graph)[i] for i in rng.permutation(len(graph))]

@@ -15,7 +15,7 @@ def random_graphs(rng, count=6, *, kind="attributes", smallest=1, largest=9):
 
 
 def renumbered(graph, rng):
-    """The same graph with its nodes in another order."""
+    """The same (adjacency, features) with its nodes in another order."""
     adjacency, x = graph
     order = rng.permutation(len(x))
     return adjacency[np.ix_(order, order)], x[order]

@@ -11,7 +11,11 @@ from graph_metric_learn.cli import main, serve
 from graph_metric_learn.cli.parser import command_parser
 from markdown_pages import DOCS, ROOT, inline_commands, run_python, shell_lines
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+PAGES = [
+    *(ROOT / folder / "README.md" for folder in (".", "reproduction", "benchmarks")),
+    ROOT / "CONTRIBUTING.md",
+    *DOCS,
+]
 LINES = [(page, command, comment) for page in PAGES for command, comment in shell_lines(page)]
 CALLS = [(page, command, comment) for page, command, comment in LINES if "graph-metric-learn " in command]
 LONG = {"bench", "reproduce"}  # commands that are long whatever their options
@@ -131,7 +135,7 @@ def test_other_commands_name_what_is_there(page, command):
         assert f"\n{command.split()[1]}:" in (ROOT / "Makefile").read_text()
     elif installed := re.fullmatch(r'python -m pip install "?\.(?:\[(\w+)\])?"?', command):
         assert installed[1] is None or f"\n{installed[1]} = [" in project
-    elif installed := re.fullmatch(r"python -m pip install((?: \./\w+)+)", command):
+    elif installed := re.fullmatch(r"python -m pip install((?: \.(?:/\w+)?)+)", command):
         assert all((ROOT / folder / "pyproject.toml").exists() for folder in installed[1].split())
     elif tested := re.fullmatch(r"\.venv/bin/python -m pytest (\S+)", command):
         assert (ROOT / tested[1]).exists()

@@ -29,7 +29,8 @@ def zipped(files=TOY, name="TOY", inside="TOY/"):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for what, text in files.items():
-            archive.writestr(f"{inside}{name}_{what}.txt", text)
+            # Of a fixed date: two made one after the other are the same bytes.
+            archive.writestr(zipfile.ZipInfo(f"{inside}{name}_{what}.txt"), text, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

@@ -6,6 +6,7 @@ Names are loaded when they are first used: importing the package costs nothing, 
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -48,10 +49,10 @@ _HOME = {
     "sw_distance": "transport",
     "warm_up": "warming",
 }
-_ROOMS = ("datasets", "graphs", "transport")
+_ROOMS = ("baselines", "datasets", "graphs", "transport")
 
 if TYPE_CHECKING:
-    from . import datasets, graphs, transport
+    from . import baselines, datasets, graphs, transport
     from .features import NodeFeatures
     from .graphs import as_graphs, skip_bad
     from .graphs.sources.smiles import from_smiles
@@ -132,13 +133,13 @@ __all__ = [
     "transport",
     "warm_up",
 ]
+if find_spec("graph_metric_learn_reproduction") is None:  # whose baselines they are
+    __all__.remove("baselines")
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f".{name}", __name__)
-    if name == "baselines":
-        return _baselines()
     if name in _HOME:
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
         globals()[name] = value
@@ -147,14 +148,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_ROOMS, "baselines"})
-
-
-def _baselines() -> Any:
-    """The systems that the paper's tables compare with: a distribution of its own."""
-    try:
-        return importlib.import_module("graph_metric_learn_reproduction.baselines")
-    except ModuleNotFoundError as error:
-        if error.name != "graph_metric_learn_reproduction":
-            raise
-        raise ImportError("baselines need another distribution: pip install graph-metric-learn-reproduction") from None
+    return sorted({*globals(), *__all__})

@@ -110,7 +110,6 @@ def slowly(shared, task):
 def test_a_cluster_does_the_same_bit_by_bit_though_a_worker_is_killed(tmp_path, rng, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     monkeypatch.setattr(stream, "CHUNK", 10)
-    monkeypatch.setattr(stream.read_chunks, "__defaults__", (stream.as_graphs, 10))
     pairs, y = zoo(rng, 60)
     graphs = as_pyg(pairs, y)
     here = gml.GraphMetric(random_state=0).fit(graphs[:40], y[:40])

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 import graph_metric_learn as gml
-from graph_metric_learn.datasets.folder import graphs_from_node_link, load_folder
+from graph_metric_learn.datasets.folder import load_folder
 from graph_metric_learn.graphs import as_graphs
 
 EDGES = torch.tensor([[0, 1], [1, 0]])
@@ -181,48 +181,6 @@ def test_node_link_files_of_all_kinds(tmp_path, key):
         assert read.edges.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
 
 
-def test_a_plain_node_link_file(tmp_path):
-    text = """{"nodes": [{"id": "u", "mass": 1}, {"id": "v", "mass": 2, "note": null}],
-               "links": [{"source": "v", "target": "u", "edge_type": 4}]}"""
-    (tmp_path / "one.json").write_text("\ufeff" + text, encoding="utf-8")
-    graphs = as_graphs(load_folder(tmp_path)[1])
-    assert graphs.x.tolist() == [[1], [2]]
-    assert graphs.edge_data.labels.tolist() == [[4], [4]]
-    assert graphs.unused == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("{", r"cannot read one\.json: "),
-        ("[]", r'cannot read one\.json: expected the node-link format of NetworkX, with the keys "nodes"'),
-        ('{"nodes": []}', r"cannot read one\.json: expected the node-link format"),
-        ('{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 1}]}', r"one\.json: edges name nodes that are not"),
-        ('{"nodes": [{"id": 0}, {"id": 0}], "links": []}', r"one\.json: .* or a node is listed twice"),
-        (
-            '{"nodes": [{"id": 0, "m": 1}, {"id": 1}], "links": []}',
-            r"one\.json: attribute 'm' is missing on some nodes",
-        ),
-        (
-            '{"nodes": [{"id": 0, "label": "C"}, {"id": 1}], "links": []}',
-            r"one\.json: attribute 'label' is missing on some nodes",
-        ),
-        (
-            '{"nodes": [{"id": 0, "m": [1]}, {"id": 1, "m": [1, 2]}], "links": []}',
-            r"one\.json: attribute 'm' is missing",
-        ),
-        (
-            '{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 0, "m": 1}, {"source": 0, "target": 0}]}',
-            r"one\.json: attribute 'm' is missing on some edges",
-        ),
-    ],
-)
-def test_bad_node_link_files(tmp_path, text, words):
-    (tmp_path / "one.json").write_text(text)
-    with pytest.raises(ValueError, match=words):
-        load_folder(tmp_path)
-
-
 # --- columns by name ------------------------------------------------------------------------------------------------
 
 
@@ -379,13 +337,6 @@ def test_broken_files_can_be_left_out(tmp_path):
         load_folder(tmp_path, on_error="skip")
 
 
-def test_what_json_says_of_the_graph_itself_is_an_object(tmp_path):
-    """A list there ended in a TypeError."""
-    (tmp_path / "a.json").write_text('{"nodes": [{"id": 0}], "edges": [], "graph": []}')
-    with pytest.raises(ValueError, match=r'cannot read a.json: "graph" must be an object, got \[\]'):
-        load_folder(tmp_path)
-
-
 def test_files_without_nodes_are_named_and_can_be_left_out(tmp_path):
     nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
     nx.write_graphml(nx.Graph(), tmp_path / "e.graphml")
@@ -393,21 +344,6 @@ def test_files_without_nodes_are_named_and_can_be_left_out(tmp_path):
         load_folder(tmp_path)
     with pytest.warns(UserWarning, match="1 of 2 files left out: e.graphml has no nodes"):
         assert load_folder(tmp_path, on_error="skip")[0] == ["a"]
-    with pytest.raises(ValueError, match="line 2 has no nodes"):
-        graphs_from_node_link([{"nodes": [], "edges": []}], ["line 2"])
-
-
-@pytest.mark.parametrize("where", ["weight", "x"])
-def test_numbers_of_hundreds_of_digits_are_refused_and_can_be_left_out(tmp_path, where):
-    graphs = [{"nodes": [{"id": 0, "x": 1}, {"id": 1, "x": 2}], "edges": [{"source": 0, "target": 1, "weight": 2}]}] * 2
-    bad = json.loads(json.dumps(graphs[0]))
-    (bad["edges"][0] if where == "weight" else bad["nodes"][1])[where] = 10**400
-    for name, graph in zip("abc", [*graphs, bad], strict=True):
-        (tmp_path / f"{name}.json").write_text(json.dumps(graph))
-    with pytest.raises(ValueError, match=f"c.json: .* attribute '{where}' is a number of hundreds of digits"):
-        load_folder(tmp_path)
-    with pytest.warns(UserWarning, match="1 of 3 files left out"):
-        assert load_folder(tmp_path, on_error="skip")[0] == ["a", "b"]
 
 
 def test_a_csv_with_more_values_than_columns_names_the_line(folder):

@@ -5,7 +5,7 @@ import graph_metric_learn as gml
 from embedding_clouds import clouds, fitted
 from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.embeddings import EMBEDDINGS, Density, density
-from graph_metric_learn.embeddings.base import restore
+from graph_metric_learn.embeddings.embedding import restore
 
 
 def exact_square(x, z, spread):

@@ -4,10 +4,7 @@ import pytest
 
 from graph_metric_learn.features.copies import copy_groups, graph_hashes
 from graph_metric_learn.graphs import as_graphs
-
-
-def renumbered(adjacency, x, order):
-    return adjacency[np.ix_(order, order)], x[order]
+from small_graphs import renumbered
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -19,7 +16,7 @@ def test_renumbered_graphs_are_copies_and_others_are_not(rng, directed):
     other_weights[0, 1] += 0.5
     other_weights[1, 0] += 0.5 * (not directed)
     other_x[3, 1] += 0.01
-    given = [(weights, x), renumbered(weights, x, rng.permutation(8)), (other_weights, x), (weights, other_x)]
+    given = [(weights, x), renumbered((weights, x), rng), (other_weights, x), (weights, other_x)]
     assert copy_groups(as_graphs(given, directed=directed)).tolist() == [0, 0, 1, 2]
 
 
@@ -42,8 +39,8 @@ def test_a_hash_is_that_of_the_graph_whatever_others_there_are(rng):
     found = graph_hashes(as_graphs(graphs, label="element"))
     assert len(set(found.tolist())) == 8
     assert found.dtype == np.uint64
-    renumbered = [nx.relabel_nodes(graph, {node: 5 - node for node in graph}) for graph in graphs[:2:-1]]
-    np.testing.assert_array_equal(graph_hashes(as_graphs(renumbered, label="element")), found[:2:-1])
+    relabelled = [nx.relabel_nodes(graph, {node: 5 - node for node in graph}) for graph in graphs[:2:-1]]
+    np.testing.assert_array_equal(graph_hashes(as_graphs(relabelled, label="element")), found[:2:-1])
 
 
 def test_values_are_told_apart_in_float32():

@@ -107,3 +107,13 @@ def test_names_of_columns_are_those_of_x_alone():
     assert NodeFeatures("x").fit_transform(named).columns == ("charge", "mass")
     assert NodeFeatures("degree").fit_transform(named).columns is None
     assert NodeFeatures("attributes").fit_transform(named).columns is None
+
+
+def test_fitted_again_to_graphs_of_another_width():
+    """The width of the first fit was asked for."""
+    narrow, wide = [(1 - np.eye(3), np.ones((3, 2)))], [(1 - np.eye(3), np.arange(12.0).reshape(3, 4))]
+    for kind in ("x", "attributes"):
+        features = NodeFeatures(kind).fit(narrow).fit(wide)
+        assert features.transform(wide).x.shape == (3, 4)
+        with pytest.raises(ValueError, match="graphs have 2 node features, the metric was fitted with 4"):
+            features.transform(narrow)

@@ -15,7 +15,6 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.io.models import load_model, save_model
-from graph_metric_learn_reproduction.experiments.records import Records
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
@@ -123,21 +122,6 @@ def test_a_matrix_of_distances(tmp_path):
             np.testing.assert_allclose(np.load(file), wanted)
 
     assert killed_at_every_step(lambda: empty(file.parent), lambda: write_npy(file, curves, None), check) > 4
-
-
-def test_records(tmp_path):
-    def prepare():
-        empty(tmp_path / "records")
-        Records(tmp_path / "records").add({"dataset": "A", "n": 1}, {"test": 1})
-
-    def check():
-        records = Records(tmp_path / "records")
-        records.add({"dataset": "A", "n": 3}, {"test": 3})
-        numbers = [record["config"]["n"] for record in Records(tmp_path / "records")]
-        assert numbers in ([1, 3], [1, 2, 3])
-
-    add = {"dataset": "A", "n": 2}
-    assert killed_at_every_step(prepare, lambda: Records(tmp_path / "records").add(add, {"test": 2}), check) > 2
 
 
 def test_many_writers_of_one_model(tmp_path):

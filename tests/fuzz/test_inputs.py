@@ -12,8 +12,8 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 import graph_metric_learn as gml
+from graph_metric_learn.datasets.tu import parse
 from graph_metric_learn.datasets.tu_files import FILE_KINDS, unzip
-from graph_metric_learn.datasets.tu_tables import parse
 from graph_zoo import write_tu
 
 ODD = (0.0, -0.0, 1.0, -1.0, 1e-300, 1e-20, 1e15, 1e18, 1e19, 1e30, 3e38, 1e300, np.nan, np.inf, -np.inf)

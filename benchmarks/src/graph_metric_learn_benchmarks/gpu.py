@@ -18,7 +18,7 @@ from graph_metric_learn.transport import Curves, Vectors, iter_pairs, kneighbors
 from graph_metric_learn.transport.devices import products, resolve_device
 from graph_metric_learn.transport.engines.tiles import Tiles
 from graph_metric_learn_reproduction.experiments.figure1 import DIMENSION
-from graph_metric_learn_reproduction.plots import as_png
+from graph_metric_learn_reproduction.pages.plots import as_png
 
 from .gpu_training import large_batches, many_models, step_by_batch, training_graphs
 from .inputs import NCI1_SIZES, relu_clouds
@@ -105,8 +105,8 @@ def _check_distances(report: Report, rng: np.random.Generator, device: torch.dev
             errors[name] = float("nan")
     wanted = pairwise_distances(exact, device="cpu")
     np.fill_diagonal(wanted, np.inf)
-    found, _ = kneighbors(clouds, n_neighbors=10, device=device)
-    errors["nearest"] = float(np.abs(found - np.sort(wanted, axis=1)[:, :10]).max()) / scale
+    nearest, _ = kneighbors(clouds, n_neighbors=10, device=device)
+    errors["nearest"] = float(np.abs(nearest - np.sort(wanted, axis=1)[:, :10]).max()) / scale
     once = np.zeros(wanted.shape)
     for rows, cols, block in iter_pairs(clouds, device=device):
         once[np.ix_(rows, cols)] = block

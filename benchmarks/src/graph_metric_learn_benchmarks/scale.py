@@ -13,7 +13,7 @@ from graph_metric_learn.index.folder import IndexFolder, create, sync
 from graph_metric_learn.index.search import nearest
 from graph_metric_learn.index.store import Store
 from graph_metric_learn_reproduction.experiments.timing import seconds
-from graph_metric_learn_reproduction.plots import as_png
+from graph_metric_learn_reproduction.pages.plots import as_png
 
 from .measure import Report
 from .streams import measure_fit, measure_molecules
@@ -58,11 +58,11 @@ def molecule_vectors(rng: np.random.Generator, count: int) -> np.ndarray:
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(WIDTH, WIDTH)))[0]
     scale = np.arange(1.0, WIDTH + 1) ** -_DECAY
     mix = (scale[:, None] * turn).astype(np.float32)
-    found = np.empty((count, WIDTH), np.float32)
+    vectors = np.empty((count, WIDTH), np.float32)
     for lo in range(0, count, 50_000):
         some = rng.standard_normal((min(50_000, count - lo), WIDTH), np.float32)
-        np.matmul(some, mix, out=found[lo : lo + len(some)])
-    return found
+        np.matmul(some, mix, out=vectors[lo : lo + len(some)])
+    return vectors
 
 
 def _search(report: Report, store: Store, vectors: np.ndarray, queries: np.ndarray) -> None:
@@ -76,11 +76,11 @@ def _search(report: Report, store: Store, vectors: np.ndarray, queries: np.ndarr
         one = queries[q : q + 1]
         ours.append(seconds(lambda one=one: _nearest(store, one), budget=0.2))  # type: ignore[misc]
         theirs.append(seconds(lambda one=one: flat.search(one, _K), budget=0.2))  # type: ignore[misc]
-    found: dict[str, Any] = {}
-    many = seconds(lambda: found.update(ours=_nearest(store, queries)), budget=1.0, at_least=1)
-    many_theirs = seconds(lambda: found.update(theirs=flat.search(queries, _K)), budget=1.0, at_least=1)
-    expected = np.sqrt(np.maximum(found["theirs"][0], 0.0))
-    equal = float(np.isclose(found["ours"][0], expected, atol=1e-3).mean())
+    results: dict[str, Any] = {}
+    many = seconds(lambda: results.update(ours=_nearest(store, queries)), budget=1.0, at_least=1)
+    many_theirs = seconds(lambda: results.update(theirs=flat.search(queries, _K)), budget=1.0, at_least=1)
+    expected = np.sqrt(np.maximum(results["theirs"][0], 0.0))
+    equal = float(np.isclose(results["ours"][0], expected, atol=1e-3).mean())
     report.numbers["search"] = {
         "one": ours, "one_faiss": theirs, "many": many, "many_faiss": many_theirs, "queries": len(queries),
         "equal_distances": equal,
@@ -162,10 +162,10 @@ def draw(report: Report) -> bytes:
     names = ["one query", f"{search['queries']:,} queries,\nper query"]
     ours = [np.median(search["one"]), search["many"] / search["queries"]]
     theirs = [np.median(search["one_faiss"]), search["many_faiss"] / search["queries"]]
-    places = np.arange(2)
-    left.bar(places - 0.2, 1e3 * np.array(theirs), 0.4, color="0.7", label="FAISS, IndexFlatL2")
-    left.bar(places + 0.2, 1e3 * np.array(ours), 0.4, color="C3", label="GraphIndex")
-    left.set_xticks(places, names, fontsize=8)
+    positions = np.arange(2)
+    left.bar(positions - 0.2, 1e3 * np.array(theirs), 0.4, color="0.7", label="FAISS, IndexFlatL2")
+    left.bar(positions + 0.2, 1e3 * np.array(ours), 0.4, color="C3", label="GraphIndex")
+    left.set_xticks(positions, names, fontsize=8)
     left.set(ylabel="milliseconds", yscale="log", title=f"exact search, {report.numbers['build']['rows']:,} vectors")
     left.legend(fontsize=8)
     kinds = [(what, where) for where in ("in memory", "on disk") for what in ("add", "remove")]

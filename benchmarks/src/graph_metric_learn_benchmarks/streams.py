@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graph_metric_learn.datasets.chunks import source_chunks
-from graph_metric_learn.datasets.sources import Columns
+from graph_metric_learn.datasets.sources import CsvColumns, source_chunks
 from graph_metric_learn.graphs import Graphs
 from graph_metric_learn.index import GraphIndex
 from graph_metric_learn.metrics.automatic import GraphMetric
@@ -20,7 +19,7 @@ from .inputs import LABELS, labelled_rings
 from .measure import Report, extra_memory
 
 _FEW, _MANY = 20_000, 200_000
-_ROWS = Columns(on_error="skip")  # some of QM9's molecules have impossible valences
+_ROWS = CsvColumns(on_error="skip")  # some of QM9's molecules have impossible valences
 
 
 def measure_fit(report: Report, *, quick: bool) -> None:

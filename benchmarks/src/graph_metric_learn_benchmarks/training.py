@@ -20,7 +20,7 @@ from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKNNClassifier
 from graph_metric_learn_reproduction.experiments.published import PUBLISHED_SECONDS
 from graph_metric_learn_reproduction.experiments.timing import seconds
-from graph_metric_learn_reproduction.plots import as_png, times_against_paper
+from graph_metric_learn_reproduction.pages.plots import as_png, times_against_paper
 
 from .inputs import rings_with_chords
 from .measure import Report

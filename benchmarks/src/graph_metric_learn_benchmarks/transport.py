@@ -12,7 +12,7 @@ import torch
 from graph_metric_learn.transport import pairwise_distances, rpw_distance
 from graph_metric_learn_reproduction.experiments.figure1 import DIMENSION, run_times
 from graph_metric_learn_reproduction.experiments.timing import seconds
-from graph_metric_learn_reproduction.plots import as_png, times_by_points
+from graph_metric_learn_reproduction.pages.plots import as_png, times_by_points
 
 from .inputs import NCI1_SIZES, relu_clouds
 from .measure import Report, extra_memory

@@ -38,6 +38,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from .experiments.reproduce import reproduce
 
-    given = {name: value for name, value in vars(options).items() if name not in ("command", "run", "quiet")}
-    failures = reproduce(**given)
+    arguments = {name: value for name, value in vars(options).items() if name not in ("command", "run", "quiet")}
+    failures = reproduce(**arguments)
     return 1 if failures else 0

@@ -152,7 +152,7 @@ def test_measurements_of_the_gpu_are_shown(tmp_path):
 
 
 def test_prose_is_in_the_package_data():
-    prose = {path.name for path in files("graph_metric_learn_reproduction.experiments").joinpath("prose").iterdir()}
+    prose = {path.name for path in files("graph_metric_learn_reproduction.pages").joinpath("prose").iterdir()}
     assert prose == {
         "edges.md", "graph_metric.md", "outlook.md", "results.md", "sgml.md", "summary.md", "unlabelled.md",
     }  # fmt: skip

@@ -32,7 +32,7 @@ def test_a_method_whose_package_is_missing_is_left_out(root, tmp_path, monkeypat
     monkeypatch.setattr(W2, "missing", classmethod(lambda cls: ["ot"]))
     reproduce("table1", tmp_path, datasets=["TOY"], methods=["w2", "random"], runs=1, root=root, features="degree")
     captured = capsys.readouterr()
-    assert "w2 is left out: it needs ot; install graph-metric-learn[baselines]" in captured.err
+    assert "w2 is left out: it needs ot; install graph-metric-learn-reproduction" in captured.err
     assert "exact W2" not in captured.out
 
 

@@ -36,7 +36,7 @@ def timed(rng, monkeypatch):
 def test_what_is_missing_is_measured_and_recorded(records, timed, capsys):
     pytest.importorskip("ot")
     runtimes.measure_datasets(records, root=None, datasets=["MUTAG"])
-    assert runtimes.found_times(records)["MUTAG"] == {
+    assert runtimes.recorded_times(records)["MUTAG"] == {
         "training": 0.25, "distances": 0.25, "wwl": 7.0, "wwl-tree": 0.25, "fgw": 7.0,
     }  # fmt: skip
     metric, distances, by_tree = timed
@@ -51,14 +51,14 @@ def test_what_is_missing_is_measured_and_recorded(records, timed, capsys):
 def test_the_closed_form_is_for_discrete_features(records, timed):
     pytest.importorskip("ot")
     runtimes.measure_datasets(records, root=None, datasets=["BZR"])
-    assert np.isnan(runtimes.found_times(records)["BZR"]["wwl-tree"])
-    assert runtimes.found_times(records)["BZR"]["wwl"] == 7.0
+    assert np.isnan(runtimes.recorded_times(records)["BZR"]["wwl-tree"])
+    assert runtimes.recorded_times(records)["BZR"]["wwl"] == 7.0
 
 
 def test_records_of_run_times_are_no_accuracy(records):
     records.add(runtimes.runtime_config("MUTAG", "rpw"), {"seconds": {"training": 1.0, "distances": 1.0}})
-    assert runtimes.found_times(records)["MUTAG"]["training"] == 1.0
-    assert np.isnan(runtimes.found_times(records)["NCI1"]["training"])
+    assert runtimes.recorded_times(records)["MUTAG"]["training"] == 1.0
+    assert np.isnan(runtimes.recorded_times(records)["NCI1"]["training"])
     assert all(config not in records for config in cells(MUTAG, "rpw", "authors", 1))
 
 

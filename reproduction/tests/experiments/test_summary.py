@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_metric_learn_reproduction.experiments.records import Records
+from graph_metric_learn_reproduction.experiments.records import Measured, Records
 from graph_metric_learn_reproduction.experiments.summary import renew_summary, summary
 from small_records import add_edges, add_outlook, add_sgml, add_unlabelled
 
@@ -47,5 +47,6 @@ def test_the_outlook_and_metrics_without_labels_are_summed_up(tmp_path):
 
 
 def test_the_documentation_shows_what_is_recorded():
-    root = Path(__file__).parents[2]
-    assert summary(list(Records(root / "results" / "records"))) in (root / "docs" / "results.md").read_text()
+    root = Path(__file__).parents[3]
+    records = Measured(Records(root / "reproduction" / "results" / "records"))
+    assert summary(records) in (root / "docs" / "results.md").read_text()

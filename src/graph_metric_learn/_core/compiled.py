@@ -70,28 +70,23 @@ def _use_temporary_cache() -> bool:
     """
     if config.CACHE_DIR:
         return False
-    _say_once()
-    place = Path(tempfile.gettempdir()) / f"graph-metric-learn-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    try:
-        place.mkdir(mode=0o700, exist_ok=True)
-        found = place.lstat()
-        own = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
-        if place.is_symlink() or not own or not os.access(place, os.W_OK):
-            return False
-    except OSError:
-        return False
-    config.CACHE_DIR = str(place)
-    return True
-
-
-def _say_once() -> None:
-    """One warning per process that loops are not kept beside the package."""
     warnings.warn(
         "compiled loops cannot be kept beside the package or in the home folder: they are kept in a temporary folder, "
         "or compiled anew in every process; NUMBA_CACHE_DIR names a better place",
         UserWarning,
         stacklevel=2,
     )
+    folder = Path(tempfile.gettempdir()) / f"graph-metric-learn-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        own = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+        if folder.is_symlink() or not own or not os.access(folder, os.W_OK):
+            return False
+    except OSError:
+        return False
+    config.CACHE_DIR = str(folder)
+    return True
 
 
 def parallel(function: Callable) -> Callable:
@@ -127,16 +122,16 @@ def shared(function: Callable) -> Callable:
         if count == 1:
             return [loop(0, 1, *args)]
         parts = _PIECES * count
-        found: list[Any] = [None] * parts
+        results: list[Any] = [None] * parts
         left = iter(range(parts))
 
         def work() -> None:
             for part in left:
-                found[part] = loop(part, parts, *args)
+                results[part] = loop(part, parts, *args)
 
         with helped(work):
             work()
-        return found
+        return results
 
     return call
 

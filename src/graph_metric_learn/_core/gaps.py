@@ -1,4 +1,4 @@
-"""Tables with missing entries: columns that are known for the same rows are looked at together."""
+"""Tables with missing entries: columns with entries in the same rows are looked at together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 
-def columns_by_gaps(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and columns of a table [N, T] such that all of these rows are known in all of these columns, and no others.
+def columns_by_gaps(present: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows and columns of a table [N, T] such that these rows, and no others, have entries in all these columns.
 
-    Columns without any known row are left out. Those without gaps come first, then those with the most gaps.
+    Columns without any entry are left out. Those without gaps come first, then those with the most gaps.
 
     Examples
     --------
@@ -19,9 +19,9 @@ def columns_by_gaps(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]
     [0 1] [0 2]
     [1] [1]
     """
-    patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
+    patterns, pattern_of = np.unique(present, axis=1, return_inverse=True)
     counts = patterns.sum(axis=0)
-    for place in np.lexsort((counts, counts < len(known))):
-        rows = np.flatnonzero(patterns[:, place])
+    for pattern in np.lexsort((counts, counts < len(present))):
+        rows = np.flatnonzero(patterns[:, pattern])
         if len(rows):
-            yield rows, np.flatnonzero(pattern_of.reshape(-1) == place)
+            yield rows, np.flatnonzero(pattern_of.reshape(-1) == pattern)

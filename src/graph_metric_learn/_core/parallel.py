@@ -26,14 +26,8 @@ def in_parallel(
     `threads`; inside ``joblib.parallel_config("loky", n_jobs=2)`` or ``joblib.parallel_config("dask")`` by processes or
     a cluster.
 
-    Parameters
-    ----------
-    function : function of a module
-    tasks : iterable
-    shared : object
-        What all tasks need; it goes to each worker once.
-    threads : bool
-        For work that leaves Python, see :func:`by_threads`.
+    The function must be one of a module. What is `shared` by all tasks goes to each worker once. `threads` are for work
+    that leaves Python, see :func:`by_threads`.
 
     Examples
     --------
@@ -64,23 +58,23 @@ def by_threads(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator
     [1, 2, 3]
     """
     tasks = list(tasks)
-    found: list[Any] = [_MISSING] * len(tasks)
+    results: list[Any] = [_MISSING] * len(tasks)
     left, shown = iter(range(len(tasks))), 0
 
     def rounds() -> Generator[None, None, None]:
         try:
-            for place in left:
-                found[place] = function(tasks[place])
+            for index in left:
+                results[index] = function(tasks[index])
                 yield
         finally:
             deque(left, maxlen=0)  # after an error nobody begins another task
 
     with one_thread_for_products(), helped(lambda: deque(rounds(), maxlen=0)), closing(rounds()) as own:
         for _ in own:
-            while shown < len(found) and found[shown] is not _MISSING:
-                yield found[shown]
+            while shown < len(results) and results[shown] is not _MISSING:
+                yield results[shown]
                 shown += 1
-    yield from found[shown:]
+    yield from results[shown:]
 
 
 def is_parallel() -> bool:

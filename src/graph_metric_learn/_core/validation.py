@@ -1,8 +1,8 @@
-"""Checks of options that several rooms share: one wording, and a `ValueError` that names the option."""
+"""Checks of options that several rooms share, and what messages list: one wording, and the option is named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> Any:
     Traceback (most recent call last):
     ValueError: unknown ties='last': use one of 'canonical', 'first'
     """
-    known = list(choices)
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"unknown {name}={value!r}: use one of {', '.join(map(repr, known))}")
+    options = list(choices)
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"unknown {name}={value!r}: use one of {', '.join(map(repr, options))}")
     return value
 
 
@@ -66,6 +66,16 @@ def _check_ordered(what: str, values: Any) -> None:
         raise ValueError(  # noqa: TRY004
             f"{what} are a {kind}, which has no order: give a list or an array with one entry per graph"
         )
+
+
+def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Texts for a message, at most so many, and how many more there are.
+
+    >>> first_few(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more
 
 
 def draw_seed(random_state: Any) -> int | None:

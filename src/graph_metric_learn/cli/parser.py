@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from contextlib import suppress
 from importlib.metadata import entry_points
+from typing import Any
 
 from .. import __version__
 
@@ -25,10 +27,14 @@ COMMANDS = {
     "distances": "distances between graphs by a saved model, to .npy or .csv",
     "warm-up": "compile all loops now instead of at their first use, for images and after an installation",
 }
-# Commands of distributions beside this one.
-BESIDE = {
+# The same of commands that other distributions bring.
+ELSEWHERE = {
     "reproduce": "run the paper's experiments, resumably, and print its tables",
     "bench": "measure speed and memory against their targets",
+}
+_DISTRIBUTIONS = {
+    "reproduce": "graph-metric-learn-reproduction (in a checkout: pip install ./reproduction)",
+    "bench": "graph-metric-learn-benchmarks (in a checkout: pip install ./reproduction ./benchmarks)",
 }
 _QUIET = "no progress bars: nothing on stderr but warnings and errors"
 
@@ -41,9 +47,14 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--quiet", action="store_true", help=_QUIET)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    modules = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS} | _elsewhere()
-    for name, text in {**COMMANDS, **BESIDE}.items():
-        module = importlib.import_module(modules[name])
+    for name, text in (COMMANDS | ELSEWHERE).items():
+        module = _module_of(name)
+        if module is None:
+            # Without a character that begins options, any arguments are taken: what is said does not depend on them.
+            command = commands.add_parser(name, help=text, add_help=False, prefix_chars="\0")
+            command.add_argument("arguments", nargs="*")
+            command.set_defaults(run=_say_what_to_install)
+            continue
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(run=module.run)
         module.options(command)
@@ -52,7 +63,15 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _elsewhere() -> dict[str, str]:
-    """Modules of the commands of other distributions, by name; `missing` where they are not installed."""
-    installed = {point.name: point.value for point in entry_points(group="graph_metric_learn.commands")}
-    return {name: installed.get(name, f"{__package__}.missing") for name in BESIDE}
+def _module_of(command: str) -> Any:
+    """The module of a command; None where its distribution is not installed, or its files are gone."""
+    if command in COMMANDS:
+        return importlib.import_module(f"{__package__}.{command.replace('-', '_')}")
+    for point in entry_points(group="graph_metric_learn.commands", name=command):
+        with suppress(ImportError):
+            return point.load()
+    return None
+
+
+def _say_what_to_install(options: argparse.Namespace) -> None:
+    raise ImportError(f"this command comes with another distribution: install {_DISTRIBUTIONS[options.command]}")

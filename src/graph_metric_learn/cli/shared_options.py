@@ -61,16 +61,16 @@ def read_source(options: argparse.Namespace, source: str, labels: Path | None = 
 
 def source_chunks(options: argparse.Namespace, size: int) -> Iterator[Any]:
     """The same, at most `size` graphs at a time; - is standard input."""
-    from ..datasets.chunks import source_chunks as chunks
+    from ..datasets.sources import source_chunks as chunks
 
     return chunks(options.source, root=options.root, columns=_columns(options), lines=sys.stdin, size=size)
 
 
 def _columns(options: argparse.Namespace) -> Any:
     """The columns of a CSV that were named."""
-    from ..datasets.sources import Columns
+    from ..datasets.sources import CsvColumns
 
-    return Columns(**{column: getattr(options, column, None) for column in Columns._fields})
+    return CsvColumns(**{column: getattr(options, column, None) for column in CsvColumns._fields})
 
 
 def is_index(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graphs.sources.pyg import DRAWING
-from .base import GraphDataset, build_graphs
+from .graph_dataset import GraphDataset, build_graphs
 
 SIDE = 8  # the images are 8 x 8 pixels
 FULL_INK = 16.0  # the largest value of a pixel
@@ -52,8 +52,8 @@ def load_digits(threshold: float = 0.1) -> GraphDataset:
     touching = _touching_pixels()
     joined = ink[:, touching[0]] & ink[:, touching[1]]  # [G, pairs of touching pixels]
     graph, pair = joined.nonzero()
-    number = np.cumsum(ink, axis=1) - 1  # of the pixel's node within its graph [G, 64]
-    edge_index = number[graph, touching[:, pair]]
+    node = np.cumsum(ink, axis=1) - 1  # of the pixel's node within its graph [G, 64]
+    edge_index = node[graph, touching[:, pair]]
     y = digits.astype(np.int64)
     graphs = build_graphs(sizes, edge_index, joined.sum(axis=1), y, x=x, pos=pos)
     for each in graphs:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import json
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._core.validation import one_of
+from .._core.validation import first_few, one_of
 from ..graphs.sources.smiles import NothingReadError
+from .json_graphs import check_attributes, check_has_nodes, graph_from_node_link, with_vectors
 from .limits import check_unpacked, check_xml
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
-# Under which names `as_graphs` looks for vectors and labels of nodes and edges.
-_VECTORS, _LABELS = {"node": "x", "edge": "edge_attr"}, {"node": "node_labels", "edge": "edge_type"}
-_WEIGHT = "weight"
 _MOST_LISTED = 5  # files in a warning
-_LARGEST_BITS = 1000  # of whole numbers in files: what float64 can hold
 
 
 def load_folder(
@@ -113,91 +108,36 @@ def _read_labels(path: Path) -> dict[str, str]:
     if not rows or not {"graph", "label"} <= set(rows[0][1]):
         raise ValueError(f"{path} needs a header with the columns graph,label and at least one row")
     classes: dict[str, str] = {}
-    for number, row in rows:
+    for line, row in rows:
         if None in row:
-            raise ValueError(f"{path}, line {number} has more values than the header has columns")
+            raise ValueError(f"{path}, line {line} has more values than the header has columns")
         name, label = (row["graph"] or "").strip(), (row["label"] or "").strip()
         stem = Path(name).stem if Path(name).suffix.lower() in SUFFIXES else name
         if not name or not label:
-            raise ValueError(f"{path}, line {number}: graph or label is empty")
+            raise ValueError(f"{path}, line {line}: graph or label is empty")
         if stem in classes:
-            raise ValueError(f"{path}, line {number}: {name} is listed twice")
+            raise ValueError(f"{path}, line {line}: {name} is listed twice")
         classes[stem] = label
     return classes
 
 
 def read_files(files: Mapping[str, Path], *, skip: bool) -> dict[str, Any]:
     """The graphs in files, by name; with `skip`, without those that cannot be read, which one warning lists."""
-    found: list[tuple[str, Path, Any]] = []
+    read: dict[str, Any] = {}
     broken = []
     for name, path in files.items():
         try:
-            found.append((name, path, _with_nodes(_read(path), path.name)))
+            read[name] = check_has_nodes(_read(path), path.name)
         except ValueError as error:
             if not skip:
                 raise
             broken.append(str(error))
     if broken:
-        more = f" and {len(broken) - _MOST_LISTED} more" if len(broken) > _MOST_LISTED else ""
-        listed = "; ".join(broken[:_MOST_LISTED]) + more
-        if not found:
+        listed = first_few(broken, _MOST_LISTED, "; ")
+        if not read:
             raise NothingReadError(f"none of {len(broken)} files can be read: {listed}")
         warnings.warn(f"{len(broken)} of {len(files)} files left out: {listed}", stacklevel=3)
-    graphs = _alike((path, graph) for _, path, graph in found)
-    return dict(zip((name for name, *_ in found), graphs, strict=True))
-
-
-def graphs_from_node_link(found: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Graphs in node-link format as NetworkX graphs, read as :func:`load_folder` reads files of these names.
-
-    >>> square = {"nodes": [{"id": i, "mass": i / 2} for i in range(4)], "edges": [{"source": 0, "target": 1}]}
-    >>> graph, = graphs_from_node_link([square], ["square"])
-    >>> graph.nodes[3], graph.graph["node_columns"]
-    ({'x': [1.5]}, ['mass'])
-    """
-    graphs = []
-    for one, name in zip(found, names, strict=True):
-        try:
-            graph = _from_node_link(copy.deepcopy(one))
-        except Exception as error:  # NetworkX raises many types
-            raise ValueError(f"cannot read {name}: {error}") from None
-        graphs.append((Path(f"{name}.json"), _with_nodes(graph, name)))
-    return _alike(graphs)
-
-
-def _with_nodes(graph: Any, name: str) -> Any:
-    """The graph, or a ValueError that names it if it has no nodes."""
-    count = graph.num_nodes if hasattr(graph, "num_nodes") else graph.number_of_nodes()
-    if count == 0:
-        raise ValueError(f"{name} has no nodes: drop it or give it one")
-    return graph
-
-
-def _alike(read: Iterable[tuple[Path, Any]]) -> list[Any]:
-    """Graphs with their files, of which all must have attributes of the same names, or a ValueError that names both."""
-    graphs = []
-    first: dict[str, tuple[Path, list[str]]] = {}
-    for path, graph in read:
-        graph.name = path.stem
-        graphs.append(graph)
-        if path.suffix.lower() not in (".graphml", ".json"):
-            continue
-        for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
-            graph.graph.pop(f"{what}_columns", None)  # what a file itself says under this name
-            if len(items):
-                columns, labelled = _gather([attributes for *_, attributes in items], what, path)
-                if columns:
-                    graph.graph[f"{what}_columns"] = columns
-                names = columns + ["label"] * labelled
-                _check_names(names, what, path, *first.setdefault(what, (path, names)))
-    return graphs
-
-
-def _check_names(names: list[str], what: str, path: Path, other: Path, others: list[str]) -> None:
-    for without, having, missing in ((path, other, set(others) - set(names)), (other, path, set(names) - set(others))):
-        if missing:
-            lacks = f"{without.name} has no {what} attribute {min(missing)!r}"
-            raise ValueError(f"{lacks}, {having.name} has: give all files the same attributes")
+    return dict(zip(read, with_vectors((files[name], graph) for name, graph in read.items()), strict=True))
 
 
 def _read(path: Path) -> Any:
@@ -207,9 +147,9 @@ def _read(path: Path) -> Any:
             import networkx as nx
 
             check_xml(path)
-            return _with_numbers_of_use(nx.read_graphml(path))
+            return check_attributes(nx.read_graphml(path))
         if path.suffix.lower() == ".json":
-            return _read_node_link(path)
+            return graph_from_node_link(json.loads(path.read_text(encoding="utf-8-sig")))
         if path.suffix.lower() == ".safetensors":
             from safetensors.torch import load_file
 
@@ -222,80 +162,6 @@ def _read(path: Path) -> Any:
         raise ValueError(f"cannot read {path.name}: {error}") from None
 
 
-def _read_node_link(path: Path) -> Any:
-    """A graph of any kind of NetworkX from its node-link format."""
-    return _from_node_link(json.loads(path.read_text(encoding="utf-8-sig")))
-
-
-def _from_node_link(found: Any) -> Any:
-    import networkx as nx
-
-    links = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
-    if not links or "nodes" not in found:
-        raise ValueError('expected the node-link format of NetworkX, with the keys "nodes" and "links" or "edges"')
-    if not isinstance(found.get("graph", {}), dict):
-        raise ValueError(f'"graph" must be an object, got {found["graph"]!r}')  # noqa: TRY004
-    graph = nx.node_link_graph(found, edges=links[0])
-    if len(graph) != len(found["nodes"]):
-        raise ValueError("edges name nodes that are not listed, or a node is listed twice")
-    return _with_numbers_of_use(graph)
-
-
-def _with_numbers_of_use(graph: Any) -> Any:
-    """The same graph; a ValueError where a whole number of a node or edge is too large for any arithmetic."""
-    for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
-        for *_, attributes in items:
-            for name, value in attributes.items():
-                for one in value if isinstance(value, list) else [value]:
-                    if isinstance(one, int) and one.bit_length() > _LARGEST_BITS:
-                        raise ValueError(f"{what} attribute {name!r} is a number of hundreds of digits")
-    return graph
-
-
-def _gather(items: list[dict[str, Any]], what: str, path: Path) -> tuple[list[str], bool]:
-    """Puts the numbers of each node or edge into one vector, and its label where `as_graphs` looks for it.
-
-    Text that is no label stays as it is. Returns the names of the numbers, and whether there are labels, which is the
-    same on every item.
-    """
-    vector_key, label_key = _VECTORS[what], _LABELS[what]
-    rows: list[dict[tuple[str, int], float]] = []
-    labels: list[Any] = []
-    for attributes in items:
-        row: dict[tuple[str, int], float] = {}
-        label = attributes.pop(label_key, None)
-        if label is None and isinstance(attributes.get("label"), str):
-            label = attributes.pop("label")
-        if label is not None:
-            labels.append(label)
-        for name in list(attributes):
-            if not (what == "edge" and name == _WEIGHT):
-                row |= {(name, i): value for i, value in _numbers(attributes[name])}
-            if attributes[name] is None or (what == "edge" and name == "id") or (name, 0) in row:
-                del attributes[name]
-        rows.append(row)
-    counts = Counter(column for row in rows for column in row)
-    if labels:
-        counts["label", 0] = len(labels)
-    incomplete = [name for (name, _), count in counts.items() if count != len(items)]
-    if incomplete:
-        raise ValueError(f"{path.name}: attribute {incomplete[0]!r} is missing on some {what}s")
-    columns = sorted(rows[0])
-    for i, attributes in enumerate(items):
-        if columns:
-            attributes[vector_key] = [rows[i][column] for column in columns]
-        if labels:
-            attributes[label_key] = labels[i]
-    wide = Counter(name for name, _ in columns)
-    return [name if wide[name] == 1 else f"{name}[{i}]" for name, i in columns], bool(labels)
-
-
-def _numbers(value: Any) -> list[tuple[int, float]]:
-    """A number, or a list of numbers, as (place, number); nothing where it is something else."""
-    values = value if isinstance(value, list) else [value]
-    return [(i, float(v)) for i, v in enumerate(values)] if all(isinstance(v, (int, float)) for v in values) else []
-
-
 def _read_pt(path: Path) -> Any:
     """A `Data` from a file of `torch.save`; other types than those of `Data` are refused."""
     import torch
@@ -304,13 +170,13 @@ def _read_pt(path: Path) -> Any:
 
     safe = [Data, DataEdgeAttr, DataTensorAttr, BaseStorage, EdgeStorage, GlobalStorage, NodeStorage]
     with torch.serialization.safe_globals(safe):
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    found = found if isinstance(found, Data) else _as_data(found, path)
-    for key, value in found.to_dict().items():
-        held = isinstance(value, torch.Tensor) and value.layout == torch.strided
-        if held and value.numel() * value.element_size() > value.untyped_storage().nbytes():
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    data = content if isinstance(content, Data) else _as_data(content, path)
+    for key, value in data.to_dict().items():
+        dense = isinstance(value, torch.Tensor) and value.layout == torch.strided
+        if dense and value.numel() * value.element_size() > value.untyped_storage().nbytes():
             raise ValueError(f"{key} claims {value.numel()} numbers, but the file holds fewer")
-    return found
+    return data
 
 
 def _as_data(tensors: Any, path: Path) -> Any:

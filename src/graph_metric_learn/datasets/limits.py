@@ -25,12 +25,12 @@ def max_unpacked() -> int:
     most = _given.get()
     if most is not None:
         return most
-    given = os.environ.get(LIMIT_VARIABLE)
-    if given is None:
+    text = os.environ.get(LIMIT_VARIABLE)
+    if text is None:
         return _UNPACKED
-    if not given.isdigit() or int(given) < 1:
-        raise ValueError(f"{LIMIT_VARIABLE} must be a number of bytes, got {given!r}")
-    return int(given)
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"{LIMIT_VARIABLE} must be a number of bytes, got {text!r}")
+    return int(text)
 
 
 @contextmanager
@@ -49,8 +49,8 @@ def size_in_bytes(text: str) -> int:
     >>> size_in_bytes("2G"), size_in_bytes("1000")
     (2147483648, 1000)
     """
-    found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", text.strip().upper())
-    size = int(found[1]) * _SIZES[found[2]] if found else 0
+    match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", text.strip().upper())
+    size = int(match[1]) * _SIZES[match[2]] if match else 0
     if size < 1:
         raise ValueError(f"{text!r} is not a size: give a number of bytes, as in 1000000, or 500M or 8G")
     return size

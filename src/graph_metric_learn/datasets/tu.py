@@ -1,18 +1,21 @@
-"""The TU collection of benchmark graphs, with node features made of labels, attributes or degrees."""
+"""The TU collection of benchmark graphs: its text files read and checked, and made into a dataset with features."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._core.validation import whole_number
-from .base import GraphDataset, build_graphs
-from .tu_files import read_files
-from .tu_tables import Tables, parse
+from ..graphs.arcs import UNKNOWN, Listed, combine
+from ..graphs.convert import check_edge_options
+from .graph_dataset import GraphDataset, build_graphs
+from .tu_files import Texts, read_files
 
 FEATURES = ("auto", "labels", "attributes", "degree", "fuse", None)
 LARGEST_FEATURES = 8 * 2**30  # bytes; wide one-hot codes of a large dataset would otherwise run out of memory
@@ -103,9 +106,7 @@ def load_tu(
         raise ValueError(f"{name!r} is not the name of a dataset: names are letters, digits, '_', '.' and '-'")
     if features not in FEATURES:
         raise ValueError(f"unknown features {features!r}: choose one of {', '.join(map(repr, FEATURES))}")
-    if edges not in (False, "auto") or directed not in (True, False, "auto"):
-        what = f"directed={directed!r}" if edges in (False, "auto") else f"edges={edges!r}"
-        raise ValueError(f'unknown {what}: edges is "auto" or False, directed is "auto", True or False')
+    check_edge_options(edges, directed)
     whole_number("min_nodes", min_nodes, 1)
     texts = read_files(name, root, download=download, progress=progress)
     tables = parse(name, texts, edge_data=edges == "auto", directed=directed, min_nodes=min_nodes)
@@ -115,27 +116,21 @@ def load_tu(
             "the direction means something, directed=False to say that it does not",
             stacklevel=2,
         )
-    arrays, edge_arrays = {}, {}
-    x = _features(name, tables, features)
-    if x is not None:
-        arrays["x"] = x
-    if tables.labels is not None:
-        arrays["node_labels"] = _narrow(tables.labels)
-    if tables.edge_labels is not None:
-        edge_arrays["edge_type"] = _narrow(tables.edge_labels)
-    if tables.edge_attributes is not None:
-        edge_arrays["edge_attr"] = _as_floats(tables.edge_attributes)
-    graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, **arrays)
+    node_arrays = {"x": _features(name, tables, features), "node_labels": _narrow(tables.labels)}
+    edge_arrays = {"edge_type": _narrow(tables.edge_labels), "edge_attr": _as_floats(tables.edge_attributes)}
+    graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, **node_arrays)
     return GraphDataset(graphs, tables.y, name, tables.dropped, tables.rows)
 
 
-def _narrow(labels: np.ndarray) -> np.ndarray:
+def _narrow(labels: np.ndarray | None) -> np.ndarray | None:
     """A single column [S, 1] as [S]; several stay [S, L]."""
-    return labels[:, 0] if labels.shape[1] == 1 else labels
+    return labels[:, 0] if labels is not None and labels.shape[1] == 1 else labels
 
 
-def _as_floats(columns: np.ndarray) -> np.ndarray:
+def _as_floats(columns: np.ndarray | None) -> np.ndarray | None:
     """Numbers [S, d] as float32, or as float64 if rounding would blur a column: by more than 1e-4 of its deviation."""
+    if columns is None:
+        return None
     with np.errstate(over="ignore", invalid="ignore"):
         single = columns.astype(np.float32)
         blurred = np.abs(single - columns).max(axis=0, initial=0.0) > 1e-4 * columns.std(axis=0)
@@ -146,11 +141,11 @@ def _as_floats(columns: np.ndarray) -> np.ndarray:
 def _features(name: str, tables: Tables, features: str | None) -> np.ndarray | None:
     """Node features float32 [S, q], as `load_tu` describes them; None if there are none."""
     if features is None:
-        return None if tables.attributes is None else _as_floats(tables.attributes)
+        return _as_floats(tables.attributes)
     has = {"labels": tables.labels is not None, "attributes": tables.attributes is not None}
     if features == "auto":
-        found = [what for what in has if has[what]]
-        features = "fuse" if len(found) == 2 else found[0] if found else "degree"
+        one = "attributes" if has["attributes"] else "labels" if has["labels"] else "degree"
+        features = "fuse" if all(has.values()) else one
     wanted = {"fuse": ("attributes", "labels"), "degree": ()}.get(features, (features,))
     missing = [what for what in wanted if not has[what]]
     if missing:
@@ -194,3 +189,121 @@ def _one_hot(name: str, index: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(index >= 0)
     rows[at, index[at]] = 1
     return rows
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All graphs that are large enough, one after the other: G graphs, S nodes, E directed edges."""
+
+    sizes: np.ndarray  # nodes of each graph [G]
+    edge_index: np.ndarray  # [2, E], nodes from 0 within each graph; no loops; undirected edges in both directions
+    edge_counts: np.ndarray  # columns of edge_index of each graph [G]
+    edge_labels: np.ndarray | None  # [E, L]
+    edge_attributes: np.ndarray | None  # [E, d]
+    listed_once: bool  # whether no edge was listed in both directions; all of them count both ways then
+    degrees: np.ndarray  # neighbours of each node, in whatever direction [S]
+    labels: np.ndarray | None  # of nodes [S, L]
+    attributes: np.ndarray | None  # of nodes [S, d]
+    y: np.ndarray  # classes [G]
+    rows: np.ndarray  # line of each graph in the file of classes, from 0 [G]
+    dropped: int  # how many graphs have too few nodes
+
+
+def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "auto", min_nodes: int = 1) -> Tables:
+    """The arrays of a dataset, or a `ValueError` that names the file and the line.
+
+    Labels, attributes and directions of edges are read with `edge_data`; `directed` is as `as_graphs` takes it; graphs
+    with fewer than `min_nodes` nodes are left out.
+    """
+    y, graph, edges = _read_graphs(name, texts)
+    n, e = len(graph), len(edges)
+    labels, attributes = _rows(name, texts, "node_labels", n), _rows(name, texts, "node_attributes", n)
+    edge_labels = _rows(name, texts, "edge_labels", e) if edge_data else None
+    edge_attributes = _rows(name, texts, "edge_attributes", e) if edge_data else None
+
+    sizes = np.bincount(graph, minlength=len(y))
+    kept = sizes >= max(min_nodes, 1)
+    if not kept.any():
+        raise ValueError(f"{name} has no graph with at least {max(min_nodes, 1)} nodes")
+    # Nodes in the order of their graphs (most files have them so already), without those of graphs that are dropped.
+    order = np.argsort(graph, kind="stable")
+    order = order[kept[graph[order]]]
+    row = np.zeros(n, dtype=np.int64)
+    row[order] = np.arange(len(order))
+
+    edge_kept = kept[graph[edges[:, 0]]]
+    listed = Listed(
+        row[edges[edge_kept]].T,
+        np.full(int(edge_kept.sum()), UNKNOWN),
+        None if edge_labels is None else edge_labels[edge_kept],
+        None if edge_attributes is None else edge_attributes[edge_kept],
+    )
+    neighbours, data, listed_once = combine(listed, len(order), directed if edge_data else False)
+    ends = neighbours if data is None else data.ends
+    sizes = sizes[kept]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    starts = np.cumsum(sizes) - sizes
+    return Tables(
+        sizes=sizes,
+        edge_index=ends - starts[owner[ends[0]]],
+        edge_counts=np.bincount(owner[ends[0]], minlength=len(sizes)),
+        edge_labels=None if data is None else data.labels,
+        edge_attributes=None if data is None else data.x,
+        listed_once=listed_once,
+        degrees=np.bincount(neighbours[0], minlength=len(order)),
+        labels=None if labels is None else labels[order],
+        attributes=None if attributes is None else attributes[order],
+        y=y[kept],
+        rows=np.flatnonzero(kept),
+        dropped=int(np.sum(~kept)),
+    )
+
+
+def _read_graphs(name: str, texts: Texts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Classes [graphs], the graph of each node [nodes] and edges [edges, 2], both from 0, of the files that must be."""
+    y = _table(name, texts, "graph_labels", columns=1)[:, 0]
+    graph = _table(name, texts, "graph_indicator", columns=1)[:, 0] - 1
+    edges = _table(name, texts, "A", columns=2) - 1
+    n = len(graph)
+    _check_lines(name, "graph_indicator", (graph < 0) | (graph >= len(y)), f"names none of the {len(y)} graphs")
+    _check_lines(name, "A", ((edges < 0) | (edges >= n)).any(axis=1), f"joins a node that is none of the {n} nodes")
+    _check_lines(name, "A", (np.diff(graph[edges]) != 0).any(axis=1), "joins nodes of different graphs")
+    return y, graph, edges
+
+
+def _rows(name: str, texts: Texts, kind: str, count: int) -> np.ndarray | None:
+    """Labels or attributes of all nodes or all edges [count, columns]; None without such a file."""
+    if kind not in texts:
+        return None
+    table = _table(name, texts, kind, dtype=np.float64 if kind.endswith("attributes") else np.int64)
+    if len(table) != count:
+        unit, file = ("nodes", "graph_indicator") if kind.startswith("node") else ("edges", "A")
+        advice = ": load with edges=False to do without" if unit == "edges" else ""
+        lines = f"{len(table)} lines for the {count} {unit}"
+        raise ValueError(f"{name}_{kind}.txt has {lines} of {name}_{file}.txt{advice}")
+    return table
+
+
+def _table(name: str, texts: Texts, kind: str, *, columns: int | None = None, dtype: type = np.int64) -> np.ndarray:
+    """The numbers of one file [lines, columns]."""
+    file = f"{name}_{kind}.txt"
+    if kind not in texts:
+        why = ": without classes it is a dataset for regression" if kind == "graph_labels" else ""
+        raise ValueError(f"{name} has no file {file}{why}")
+    text = texts[kind].decode("utf-8-sig", errors="replace")
+    if not text.strip():
+        return np.empty((0, columns or 1), dtype)  # NumPy would warn; a dataset without edges is fine
+    try:
+        table: np.ndarray = np.loadtxt(io.StringIO(text), dtype=dtype, delimiter=",", comments=None, ndmin=2)
+    except ValueError as error:
+        numbers = "whole numbers" if dtype is np.int64 else "numbers"
+        raise ValueError(f"{file} is not a table of {numbers}: {error}") from None
+    if columns and table.shape[1] != columns:
+        raise ValueError(f"{file} has {table.shape[1]} columns, expected {columns}")
+    return table
+
+
+def _check_lines(name: str, kind: str, bad: Any, complaint: str) -> None:
+    """Raises ValueError for the first bad line of a file; bad: booleans [lines]."""
+    if bad.any():
+        raise ValueError(f"{name}_{kind}.txt, line {bad.argmax() + 1}, {complaint}")

@@ -1,16 +1,20 @@
-"""The files of a TU dataset: found on disk or downloaded into the cache, and checked."""
+"""The files of a TU dataset: found on disk or downloaded over https into the cache, and checked."""
 
 from __future__ import annotations
 
 import hashlib
+import http.client
 import io
 import os
+import urllib.error
+import urllib.request
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from .._core.files import write_atomic
-from .download import NotFoundError, fetch
+from .._core.progress import progress_bar
 from .limits import refuse_large
 
 FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"
@@ -138,3 +142,41 @@ def fingerprint(texts: Texts) -> str:
     for kind in sorted(texts):
         digest.update(kind.encode() + b"\n" + texts[kind].translate(None, b" \t\r").strip(b"\n") + b"\n")
     return digest.hexdigest()
+
+
+class NotFoundError(ValueError):
+    """The server has no such file."""
+
+
+def fetch(url: str, *, advice: str, progress: bool | None = None) -> bytes:
+    """The file at an address, kept in memory, so that an interruption leaves nothing on disk.
+
+    `advice` says what to do instead, in the message of an `OSError`; the progress is shown as `load_tu` says.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": "graph-metric-learn"})
+    try:
+        with urllib.request.build_opener(HttpsOnlyRedirects).open(request, timeout=30) as response:
+            total = int(response.headers.get("Content-Length") or 0)
+            chunks = []
+            file = url.rpartition("/")[2]
+            with progress_bar(progress, file, total=total or None, unit="B", unit_scale=True) as bar:
+                while chunk := response.read(2**16):
+                    chunks.append(chunk)
+                    bar.update(len(chunk))
+    except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError) and error.code == 404:
+            raise NotFoundError(f"{url} does not exist") from None
+        raise OSError(f"downloading {url} failed ({error}). {advice}") from error
+    data = b"".join(chunks)
+    if total and len(data) != total:
+        raise OSError(f"downloading {url} broke off after {len(data)} of {total} bytes. {advice}")
+    return data
+
+
+class HttpsOnlyRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection, but never from https to something else."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if req.type == "https" and not newurl.startswith("https://"):
+            raise urllib.error.URLError(f"redirected to {newurl}, which is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -2,12 +2,10 @@
 
 from .assignment import Assignment, NormalizedAssignment
 from .axes import Axes
-from .base import EMBEDDINGS, Embedding, restore
 from .columns import ColumnEmbedding
-from .counts import Counts
 from .density import Density
-from .histogram import Histogram
-from .mean import Mean
+from .embedding import EMBEDDINGS, Embedding, Mean, restore
+from .histogram import Counts, Histogram
 from .reference import Reference
 
 __all__ = [

@@ -12,7 +12,7 @@ from .._core.linear import principal_axes
 from .._core.ragged import offsets
 from .._core.schema import FieldError, Saved, array
 from ..transport.kernels.sorting import stable_sort
-from .base import Embedding, subsample
+from .embedding import Embedding, subsample
 
 _NOISE = 1e-10  # relative scatter along an axis that is nothing but rounding
 _Few = Annotated[int, Meta(ge=1, le=1024)]
@@ -45,7 +45,7 @@ class Axes(Embedding):
         self.n_cells = n_cells
 
     def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Axes:
-        """The axes of largest variance of a subsample of the points, without those along which only rounding varies."""
+        """The axes of largest variance of points [S, q], of a subsample; none along which only rounding varies."""
         some = subsample(points, rng).astype(np.float64)
         scatter, axes = principal_axes((some - some.mean(0)).T @ (some - some.mean(0)))
         count = np.count_nonzero(scatter > _NOISE * scatter.max())
@@ -62,8 +62,8 @@ class Axes(Embedding):
         """Means of the values `carried` by the points [S, c] in each slot of each cloud [G, slots, c], over `unit`."""
         along = points.astype(np.float64) @ self.axes
         means = np.empty((len(sizes), along.shape[1] * self.n_cells, carried.shape[1]), kind)
-        values, places = np.ascontiguousarray(carried, np.float32), np.ascontiguousarray(along.T)
-        _fill_cells(places, values, offsets(sizes), self.n_cells, unit, means, threads=len(sizes) > 1)
+        values, positions = np.ascontiguousarray(carried, np.float32), np.ascontiguousarray(along.T)
+        _fill_cells(positions, values, offsets(sizes), self.n_cells, unit, means, threads=len(sizes) > 1)
         return means
 
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
@@ -91,7 +91,7 @@ def _fill_cells_of(along, carried, first, n, n_cells, unit, means):
     """
     width = carried.shape[1]
     mean, totals = np.empty(width), np.empty((n_cells, width))
-    place, place2 = np.empty(n), np.empty(n)
+    position, position2 = np.empty(n), np.empty(n)
     order, order2 = np.empty(n, np.int64), np.empty(n, np.int64)
     near = 0.0
     for k in range(len(along)):
@@ -99,15 +99,15 @@ def _fill_cells_of(along, carried, first, n, n_cells, unit, means):
             near = max(near, 1e-6 * abs(along[k, i]))
     for k in range(len(along)):
         for i in range(n):
-            place[i], order[i] = along[k, first + i], first + i
-        stable_sort(place, order, place2, order2)
+            position[i], order[i] = along[k, first + i], first + i
+        stable_sort(position, order, position2, order2)
         for cell in range(n_cells):
             for j in range(width):
                 totals[cell, j] = 0.0
         begin = 0
         while begin < n:
             end = begin + 1
-            while end < n and place[end] - place[end - 1] <= near:
+            while end < n and position[end] - position[end - 1] <= near:
                 end += 1
             for j in range(width):
                 mean[j] = 0.0

@@ -16,7 +16,7 @@ from scipy import sparse
 from .._core.compiled import share_of, shared
 from .._core.ragged import offsets
 from .._core.schema import FieldError, Saved, array
-from .base import Embedding
+from .embedding import Embedding
 
 _SMALL = 10_000  # names up to which threads are not worth waking
 
@@ -65,21 +65,21 @@ class ColumnEmbedding(Embedding):
 
     @abstractmethod
     def entries(self, cloud: np.ndarray, name: np.ndarray, count: np.ndarray, sizes: np.ndarray) -> Entries:
-        """Entries of the vectors, from how often each cloud has each name."""
+        """Entries of the vectors of clouds of these sizes [G]: `cloud` [e] has `name` [e] `count` [e] times."""
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> ColumnEmbedding:
-        """The columns that clouds have."""
+        """The columns that clouds have, of points named by hashes [S, L]."""
         self.vocabulary = np.unique(self._entries(points, sizes).code.view(np.int64))
         return self
 
     def vectors(self, points: Any, sizes: np.ndarray) -> Any:
         """Sparse vectors [G, V + 1], float64."""
-        found = self._entries(points, sizes)
-        column = self._columns(found.code)
+        entries = self._entries(points, sizes)
+        column = self._columns(entries.code)
         unseen = column == len(self.vocabulary)
-        value = np.where(unseen, found.value**2, found.value)
+        value = np.where(unseen, entries.value**2, entries.value)
         vectors = sparse.csr_array(
-            (value, (found.cloud, column)), shape=(len(sizes), len(self.vocabulary) + 1), dtype=np.float64
+            (value, (entries.cloud, column)), shape=(len(sizes), len(self.vocabulary) + 1), dtype=np.float64
         )
         vectors.sum_duplicates()
         last = vectors.indices == len(self.vocabulary)
@@ -87,25 +87,23 @@ class ColumnEmbedding(Embedding):
         return vectors
 
     def plan(self, x: Any, z: Any) -> np.ndarray:
-        """Mass is matched within each name first; what is left over is spread over all points with mass left."""
+        """A plan [n, m] that matches mass within each name first; the rest is spread over all points with mass left."""
         own, other, _ = _indicators(x, z)
         return column_plan(own, other)
 
     def attribute(self, x: Any, z: Any, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What a name adds is shared among the points that have it; if there are none, among all points."""
-        n, levels = x.shape
-        names, place = np.unique(np.concatenate([x, z]).reshape(-1), return_inverse=True)
-        found = self._entries(np.concatenate([x, z]), np.array([n, len(z)]))
-        at, column = np.searchsorted(names, found.name), self._columns(found.code)
+        """What a name adds is shared among the points that have it [n], [m]; if there are none, among all points."""
+        own, other, names = _indicators(x, z)
+        entries = self._entries(np.concatenate([x, z]), np.array([len(x), len(z)]))
+        row, column = np.searchsorted(names, entries.name), self._columns(entries.code)
         seen = column < len(self.vocabulary)
-        gap = np.where(found.cloud == 0, found.value, -found.value)
-        adds = np.bincount(at, np.where(seen, gap * gradient[column], 0.0), minlength=len(names))
+        gap = np.where(entries.cloud == 0, entries.value, -entries.value)
+        adds = np.bincount(row, np.where(seen, gap * gradient[column], 0.0), minlength=len(names))
         if not seen.all():
-            unseen = np.unique(at[~seen])
-            lengths = np.sqrt(np.bincount(found.cloud[~seen], found.value[~seen] ** 2, minlength=2))
+            unseen = np.unique(row[~seen])
+            lengths = np.sqrt(np.bincount(entries.cloud[~seen], entries.value[~seen] ** 2, minlength=2))
             adds[unseen] += gradient[-1] * (lengths[0] - lengths[1]) / len(unseen)
-        both = place.reshape(-1, levels)
-        return _among_points(both[:n], adds), _among_points(both[n:], adds)
+        return shared_out(own, adds), shared_out(other, adds)
 
     def width(self, columns: int) -> int:
         return len(self.vocabulary) + 1
@@ -118,8 +116,8 @@ class ColumnEmbedding(Embedding):
         codes = codes.view(np.int64)
         if len(self.vocabulary) == 0:
             return np.zeros(len(codes), dtype=np.int64)
-        place = np.minimum(np.searchsorted(self.vocabulary, codes), len(self.vocabulary) - 1)
-        return np.where(self.vocabulary[place] == codes, place, len(self.vocabulary))
+        column = np.minimum(np.searchsorted(self.vocabulary, codes), len(self.vocabulary) - 1)
+        return np.where(self.vocabulary[column] == codes, column, len(self.vocabulary))
 
 
 def count_names(points: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -166,17 +164,10 @@ def shared_out(x: sparse.csr_array, adds: np.ndarray) -> np.ndarray:
     return x @ inside + adds[counts == 0].sum() / x.shape[0]
 
 
-def _among_points(place: np.ndarray, adds: np.ndarray) -> np.ndarray:
-    """What each name adds [U], shared among the points that have it [n, L]; names that none has are shared by all."""
-    counts = np.bincount(place.reshape(-1), minlength=len(adds))
-    inside = np.divide(adds, counts, out=np.zeros(len(adds)), where=counts > 0)
-    return inside[place].sum(1) + adds[counts == 0].sum() / len(place)
-
-
 def _indicators(x: np.ndarray, z: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
     """Names of two clouds [n, L], [m, L] as columns of 0 and 1 [n, U], [m, U], and the U names."""
-    names, place = np.unique(np.concatenate([x, z]).reshape(-1), return_inverse=True)
+    names, name_of = np.unique(np.concatenate([x, z]).reshape(-1), return_inverse=True)
     rows = np.repeat(np.arange(len(x) + len(z)), x.shape[1])
     ones = np.ones(len(rows))
-    both = sparse.csr_array((ones, (rows, place.reshape(-1))), shape=(len(x) + len(z), len(names)))
+    both = sparse.csr_array((ones, (rows, name_of.reshape(-1))), shape=(len(x) + len(z), len(names)))
     return both[: len(x)], both[len(x) :], names

@@ -10,7 +10,7 @@ from msgspec import Meta
 from .._core.compiled import share_of, shared
 from .._core.ragged import offsets
 from .._core.schema import FieldError, Saved, array
-from .base import Embedding
+from .embedding import Embedding
 
 _WIDTHS = (0.05, 0.5)  # of the kernels: their variance over the mean squared distance of two points
 _AT_ONCE = 4_000_000  # numbers that are computed together
@@ -85,7 +85,7 @@ class Density(Embedding):
         return waves
 
     def plan(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Points near each other are compared: the entropic plan (Sinkhorn) of a gaussian of middling width."""
+        """Points near each other are compared: the entropic plan [n, m] (Sinkhorn) of a gaussian of middling width."""
         from scipy.spatial.distance import cdist
 
         precision = float(np.sum(self.frequencies**2)) / max(self.frequencies.size, 1)
@@ -93,13 +93,13 @@ class Density(Embedding):
         return (_balanced(kernel) + _balanced(kernel.T).T) / 2  # neither cloud comes first
 
     def attribute(self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A point is compared with those that the plan pairs it with."""
+        """A point is compared with those that the plan pairs it with; see :meth:`Embedding.attribute` [n], [m]."""
         gradient, plan = gradient.reshape(-1), self.plan(x, z)
         left, right = self._waves(x) @ gradient, self._waves(z) @ gradient
         return left / len(x) - plan @ right, plan.T @ left - right / len(z)
 
     def attribute_columns(self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each two points of the plan are joined by a line, along which the slope of each wave is averaged:
+        """Slopes [n, q], [m, q]. A line joins each two points of the plan; along it that of each wave is averaged:
 
         (cos a − cos b) / (a − b) = −sin((a + b) / 2) sinc((a − b) / 2), and the same for the sine. Of large clouds
         only the 200,000 pairs that the plan joins most: then a little is missing from the product.

@@ -12,7 +12,7 @@ from .._core.compiled import njit, share_of, shared
 from .._core.ragged import concatenated_ranges, offsets
 from .._core.schema import FieldError, Saved, array
 from ..transport.solvers.simplex import plan_of, solve, start_tree
-from .base import Embedding, subsample
+from .embedding import Embedding, subsample
 
 _N_CLOUDS = 500  # clouds that the reference is centred among
 
@@ -42,39 +42,37 @@ class Reference(Embedding):
         self.n_points = n_points
 
     def fit(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
-        """The reference: k-means centres of a subsample of the points, then one step towards the barycentre."""
+        """The reference [K, q]: k-means centres of a subsample of the points [S, q], then a step to the barycentre."""
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
 
-        some = subsample(points, rng)
-        distinct = np.unique(some.round(6), axis=0)
+        sample = subsample(points, rng)
+        centres = np.unique(sample.round(6), axis=0)
         seed = int(rng.integers(2**31))
-        if len(distinct) <= self.n_points:
-            self.reference = distinct.astype(np.float64)
-            return self._centred(points, sizes, rng)
-        with warnings.catch_warnings():  # fewer centres than asked for are fine
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            means = KMeans(self.n_points, n_init=1, max_iter=20, random_state=seed).fit(some)
-        self.reference = np.asarray(means.cluster_centers_, dtype=np.float64)
+        if len(centres) > self.n_points:
+            with warnings.catch_warnings():  # fewer centres than asked for are fine
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                means = KMeans(self.n_points, n_init=1, max_iter=20, random_state=seed).fit(sample)
+            centres = means.cluster_centers_
+        self.reference = np.asarray(centres, dtype=np.float64)
         return self._centred(points, sizes, rng)
 
     def _centred(self, points: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Reference:
         """One step towards the barycentre: each reference point moves to the mean of the points transported to it."""
-        some = np.sort(rng.permutation(len(sizes))[:_N_CLOUDS])
-        starts = offsets(sizes)
-        rows = concatenated_ranges(starts[some], sizes[some])
+        clouds = np.sort(rng.permutation(len(sizes))[:_N_CLOUDS])
+        rows = concatenated_ranges(offsets(sizes)[clouds], sizes[clouds])
         part = np.ascontiguousarray(points[rows], np.float32)
-        self.reference = self._means(part, part, sizes[some]).mean(0)
+        self.reference = self._means(part, part, sizes[clouds]).mean(0)
         return self
 
     def shares(self, x: np.ndarray) -> np.ndarray:
-        """From the plan; equal points have equal shares."""
+        """From the plan [K, n]; equal points have equal shares."""
         shares = self._means(x, np.eye(len(x), dtype=np.float32), np.array([len(x)]))[0]
-        _, place, counts = np.unique(x.round(5), axis=0, return_inverse=True, return_counts=True)
-        place = place.reshape(-1)
+        _, distinct_of, counts = np.unique(x.round(5), axis=0, return_inverse=True, return_counts=True)
+        distinct_of = distinct_of.reshape(-1)
         together = np.zeros((len(shares), len(counts)))
-        np.add.at(together.T, place, shares.T)
-        return (together / counts)[:, place]
+        np.add.at(together.T, distinct_of, shares.T)
+        return (together / counts)[:, distinct_of]
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         means = self._means(points, np.ascontiguousarray(points, np.float32), sizes)

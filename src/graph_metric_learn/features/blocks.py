@@ -13,16 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.schema import FieldError, OwnState, Saved, array, join, read, split, within
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
-from .around import Around
-from .base import BLOCKS, Block, BlockOptions, SmoothBlock
+from .block_kind import BLOCKS, VIEWS, Block, BlockOptions, SmoothBlock, seen
 from .carried import Attributes, Labels
-from .degree import Degree
 from .edge_cloud import EdgeEnds, EdgeOwn, EdgeTrees, edge_rows
-from .size import Size
-from .strength import Strength
-from .structure import Structure
-from .trees import TreeCodes, Trees
-from .views import VIEWS, seen
+from .edge_sums import Around
+from .structure import Degree, Size, Strength, Structure
+from .tree_hashes import TreeCodes, Trees
 
 __all__ = ["BLOCKS", "Block", "BlockName", "NodeBlocks", "SmoothBlock", "available_kinds", "cloud_of", "parse_name"]
 
@@ -131,54 +127,48 @@ class NodeBlocks(BaseEstimator):
         self.n_columns = n_columns
 
     def fit(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> NodeBlocks:
-        """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), their scale from a sample
-        of them (indices; all when None).
+        """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), and their scale.
+
+        The scale is that of a sample of the graphs: indices [s], all when None.
         """
         self._fit(as_graphs(graphs), names, sample)
         return self
 
     def fit_transform(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> list[Any]:
-        """As `fit`, and the blocks of the sample as `transform` gives them, computed once."""
+        """As `fit`; returns the blocks [S, q] of the sample as `transform` does, computed once."""
         return self._all_scaled(self._fit(as_graphs(graphs), names, sample))
 
-    def _fit(self, given: Graphs, names: Sequence[str], sample: np.ndarray | None) -> list[Any]:
+    def _fit(self, graphs: Graphs, names: Sequence[str], sample: np.ndarray | None) -> list[Any]:
         """The blocks of the sample before centring and scaling."""
-        self.kinds_ = available_kinds(given)
+        self.kinds_ = available_kinds(graphs)
         used = {parse_name(name).source: parse_name(name) for name in names}
         for name in names:
-            lacking = BLOCKS[parse_name(name).kind].lacks(given)
+            lacking = BLOCKS[parse_name(name).kind].lacks(graphs)
             if lacking is not None:
                 raise ValueError(f"block {name!r} needs {lacking}, which the graphs do not carry")
         self.names_ = list(names)
-        self.label_kind_ = _label_kind(given)
-        some = given if sample is None else given[sample]
+        self.label_kind_ = _label_kind(graphs)
+        sampled = graphs if sample is None else graphs[sample]
         self.blocks_ = {
-            source: BLOCKS[name.kind](self._options()).fit(seen(given, name.views), seen(some, name.views))
+            source: BLOCKS[name.kind](self._options()).fit(seen(graphs, name.views), seen(sampled, name.views))
             for source, name in used.items()
         }
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
-        raw = self._raw(some)
+        raw = self._raw(sampled)
         for name, block in zip(self.names_, raw, strict=True):
             scaling = BLOCKS[parse_name(name).kind].scaling
             if scaling != "none":
-                block = _with_points(block)
-                self.centres_[name] = block.mean(0, dtype=np.float64).astype(np.float32)
-                spread = np.asarray(np.mean((block - self.centres_[name]) ** 2, axis=0, dtype=np.float64))
-                if scaling == "together":
-                    spread[:] = spread.mean()
-                varies = spread > _CONSTANT  # constant columns get scale 0
-                self.scales_[name] = np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum()))
-                self.scales_[name] = self.scales_[name].astype(np.float32)
+                self.centres_[name], self.scales_[name] = _centre_and_scale(_with_points(block), scaling)
         return raw
 
     def transform(self, graphs: Any) -> list[Any]:
         """The blocks [S, q] in the order of the names: float32, or names of trees (uint64)."""
         check_is_fitted(self, "names_")
-        given = as_graphs(graphs)
-        if _label_kind(given) != self.label_kind_ and any(block.reads_labels for block in self.blocks_.values()):
-            raise ValueError(f"nodes carry {_label_kind(given)}, those that were fitted {self.label_kind_}")
-        return self._all_scaled(self._raw(given))
+        collection = as_graphs(graphs)
+        if _label_kind(collection) != self.label_kind_ and any(block.reads_labels for block in self.blocks_.values()):
+            raise ValueError(f"nodes carry {_label_kind(collection)}, those that were fitted {self.label_kind_}")
+        return self._all_scaled(self._raw(collection))
 
     def sizes(self, graphs: Graphs) -> dict[str, np.ndarray]:
         """How many points each graph has [G], in the cloud of its nodes and, if a block needs it, of its edges."""
@@ -202,17 +192,17 @@ class NodeBlocks(BaseEstimator):
     def _options(self) -> BlockOptions:
         return BlockOptions(self.code_size, self.n_columns)
 
-    def _raw(self, given: Graphs) -> list[Any]:
+    def _raw(self, graphs: Graphs) -> list[Any]:
         """The blocks before centring and scaling."""
         parsed = [parse_name(name) for name in self.names_]
         shared: dict[tuple[str, ...], dict[str, Any]] = {}
-        found: dict[tuple[str, int], Any] = {}
+        by_name: dict[tuple[str, int], Any] = {}
         for source, block in self.blocks_.items():
             views = next(name.views for name in parsed if name.source == source)
             levels = sorted({name.level for name in parsed if name.source == source})
-            at_levels = block.at_levels(seen(given, views), levels, shared.setdefault(views, {}))
-            found |= {(source, level): values for level, values in zip(levels, at_levels, strict=True)}
-        return [found[name.source, name.level] for name in parsed]
+            at_levels = block.at_levels(seen(graphs, views), levels, shared.setdefault(views, {}))
+            by_name |= {(source, level): values for level, values in zip(levels, at_levels, strict=True)}
+        return [by_name[name.source, name.level] for name in parsed]
 
     def only(self, names: Sequence[str]) -> NodeBlocks:
         """The same transformer for some of its blocks, each named once or several times."""
@@ -299,6 +289,16 @@ def cloud_of(names: Sequence[str]) -> str:
     if len(clouds) > 1:
         raise ValueError(f"blocks of nodes and blocks of edges cannot be mixed: {', '.join(names)}")
     return clouds.pop()
+
+
+def _centre_and_scale(block: np.ndarray, scaling: str) -> tuple[np.ndarray, np.ndarray]:
+    """Means and factors [q], float32, by which rows [S, q] get a mean squared norm of 1; see `Block.scaling`."""
+    centre = block.mean(0, dtype=np.float64).astype(np.float32)
+    spread = np.asarray(np.mean((block - centre) ** 2, axis=0, dtype=np.float64))
+    if scaling == "together":
+        spread[:] = spread.mean()
+    varies = spread > _CONSTANT  # constant columns get scale 0
+    return centre, np.sqrt(varies / np.where(varies, spread, 1.0) / max(1, varies.sum())).astype(np.float32)
 
 
 def _with_points(block: np.ndarray) -> np.ndarray:

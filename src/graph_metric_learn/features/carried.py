@@ -9,7 +9,7 @@ import numpy as np
 from .._core.linear import MAX_COLUMNS, principal_components
 from .._core.schema import Saved, array, check_choice, read
 from ..graphs.collection import Graphs
-from .base import SmoothBlock
+from .block_kind import SmoothBlock
 from .node_features import NodeFeatures
 
 _MAX_LABELS = 256  # with more different labels, one column for each is left to the codes of trees

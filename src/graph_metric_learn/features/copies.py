@@ -6,13 +6,13 @@ import numpy as np
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
-from .trees import wl_hashes
+from .tree_hashes import wl_hashes
 
 _DEPTH = 3  # of the trees that are compared
 
 
 def copy_groups(graphs: Graphs) -> np.ndarray:
-    """A number for each graph [G], the same for copies.
+    """The group of each graph [G], from 0, the same for copies.
 
     Copies have the same trees of depth 3 around their nodes, with the same labels, attributes and edges that carry the
     same. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart count as copies, too.

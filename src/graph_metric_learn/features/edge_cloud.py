@@ -13,11 +13,11 @@ from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
 from .._core.schema import Saved, join, read
 from ..graphs.collection import Graphs
-from .base import Block
+from .block_kind import Block, lacking_of_edges
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import FeaturesState, NodeFeatures
 from .propagation import hop_by_hop
-from .trees import hashed_rows, shared_hashes, tree_columns
+from .tree_hashes import hashed_rows, shared_hashes, tree_columns
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
@@ -31,8 +31,8 @@ def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
     counts = np.bincount(graphs.owner[ends[0][chosen]], minlength=len(graphs))
     sizes = np.maximum(counts, 1)
     rows = np.full(int(sizes.sum()), -1)
-    place = np.arange(len(chosen)) + np.repeat(offsets(sizes)[:-1] - offsets(counts)[:-1], counts)
-    rows[place] = chosen
+    positions = np.arange(len(chosen)) + np.repeat(offsets(sizes)[:-1] - offsets(counts)[:-1], counts)
+    rows[positions] = chosen
     return rows, sizes
 
 
@@ -59,9 +59,7 @@ class EdgeOwn(_EdgeBlock):
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
-        data = graphs.edge_data
-        found = data is not None and (data.labels is not None or data.x is not None or data.weights is not None)
-        return None if found else "labels, vectors or weights of edges"
+        return lacking_of_edges(graphs, "labels", "vectors", "weights")
 
     def fit(self, graphs: Graphs, sample: Graphs) -> EdgeOwn:
         self.features = EdgeFeatures().fit(graphs)
@@ -110,12 +108,12 @@ class EdgeEnds(_EdgeBlock):
         assert graphs.edge_data is not None
         tails, heads = graphs.edge_data.ends
         rows, _ = edge_rows(graphs)
-        found = []
+        by_level = []
         for level in levels:
             one, two = hops[level][tails], hops[level][heads]
             both = [one, two] if graphs.edge_data.directed else [(one + two) / 2, np.abs(one - two)]
-            found.append(_picked(np.concatenate(both, axis=1), rows))
-        return found
+            by_level.append(_picked(np.concatenate(both, axis=1), rows))
+        return by_level
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"features": [features.state() for features in self.features]}, {}
@@ -141,9 +139,7 @@ class EdgeTrees(_EdgeBlock):
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
-        data = graphs.edge_data
-        found = data is not None and (data.labels is not None or data.directed)
-        return None if found else "labels or directions of edges"
+        return lacking_of_edges(graphs, "labels", "directions")
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
@@ -161,10 +157,10 @@ def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:
     assert data is not None
     with np.errstate(over="ignore"):
         tails, heads = (mix(names[ends] ^ ODD) for ends in data.ends)
-        found = mix(tails * ODD) + heads if data.directed else tails + heads
+        hashes = mix(tails * ODD) + heads if data.directed else tails + heads
         if data.labels is not None:
-            found = mix(found) + hashed_rows(data.labels)
-    return np.concatenate([mix(found), np.zeros(1, np.uint64)])
+            hashes = mix(hashes) + hashed_rows(data.labels)
+    return np.concatenate([mix(hashes), np.zeros(1, np.uint64)])
 
 
 def _picked(values: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -40,12 +40,12 @@ class EdgeFeatures:
     def fit(self, graphs: Graphs) -> EdgeFeatures:
         """Learns columns and statistics from the edges of graphs."""
         data = graphs.edge_data
-        labels = () if data is None or data.labels is None else data.labels.T
-        values = [np.unique(column) for column in labels]
-        self.label_values = [found if len(found) <= MAX_LABELS else found[:0] for found in values]
+        values = [] if data is None or data.labels is None else [np.unique(column) for column in data.labels.T]
+        self.label_values = [distinct if len(distinct) <= MAX_LABELS else distinct[:0] for distinct in values]
         numbers = _numbers(graphs)
-        self.mean = numbers.mean(0) if len(numbers) else np.zeros(numbers.shape[1])
-        spread = numbers.std(0) if len(numbers) else np.zeros(numbers.shape[1])
+        self.mean, spread = np.zeros((2, numbers.shape[1]))
+        if len(numbers):
+            self.mean, spread = numbers.mean(0), numbers.std(0)
         self.scale = np.where(spread <= 1e-12 * np.abs(numbers).max(0, initial=0.0), np.inf, spread)
         return self
 
@@ -57,17 +57,13 @@ class EdgeFeatures:
     def transform(self, graphs: Graphs) -> np.ndarray:
         """Features of all arcs [A, width], float64."""
         data = graphs.edge_data
-        count = 0 if data is None else data.ends.shape[1]
-        labels = np.zeros((count, 0)) if data is None or data.labels is None else data.labels
-        numbers = _numbers(graphs)
-        if count and (labels.shape[1] != len(self.label_values) or numbers.shape[1] != len(self.mean)):
-            raise ValueError("edges carry other labels, vectors or weights than those that were fitted")
-        blocks = []
-        for column, values in zip(labels.T, self.label_values, strict=True) if count else ():
-            blocks.append((column[:, None] == values).astype(np.float64))
-        if not count:
+        if data is None or not data.ends.shape[1]:
             return np.zeros((0, self.width))
-        return np.concatenate([*blocks, (numbers - self.mean) / self.scale], axis=1)
+        columns, numbers = () if data.labels is None else tuple(data.labels.T), _numbers(graphs)
+        if len(columns) != len(self.label_values) or numbers.shape[1] != len(self.mean):
+            raise ValueError("edges carry other labels, vectors or weights than those that were fitted")
+        codes = [column[:, None] == values for column, values in zip(columns, self.label_values, strict=True)]
+        return np.concatenate([*codes, (numbers - self.mean) / self.scale], axis=1, dtype=np.float64)
 
     def state(self) -> dict[str, Any]:
         """All that was fitted, as JSON can hold it."""

@@ -10,9 +10,8 @@ from msgspec import Meta
 
 from .._core.schema import FieldError, Saved
 from ..graphs.arcs import without_directions
-from ..graphs.collection import Graphs
-from ..graphs.edge_data import EdgeData
-from .onehot import binary_columns, decoded
+from ..graphs.collection import EdgeData, Graphs
+from .onehot import decoded, one_hot_columns
 
 _Width = Annotated[int, Meta(ge=0, le=1_000_000)]  # more labels or numbers of an edge are damage
 
@@ -48,10 +47,7 @@ class EdgeReading(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is 
             return cls()
         codes = np.zeros(0, dtype=bool)
         if data.x is not None and len(data.x):
-            codes = binary_columns(data.x)
-            coded = decoded(data.x[:, codes])
-            if (coded < 0).any() or (coded == coded[0]).all():
-                codes[:] = False
+            codes = one_hot_columns(data.x)
         labels = 0 if data.labels is None else data.labels.shape[1]
         return cls(
             data.directed,
@@ -66,8 +62,8 @@ class EdgeReading(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is 
         """What edges carry, in words, after one-hot codes were read as labels."""
         labelled = self.n_labels > 0 or any(self.code_columns)
         vectors = self.n_vectors > sum(self.code_columns)
-        found = {"labels": labelled, "vectors": vectors, "weights": self.weighted, "directions": self.directed}
-        return [name for name, there in found.items() if there]
+        carried = {"labels": labelled, "vectors": vectors, "weights": self.weighted, "directions": self.directed}
+        return [name for name, there in carried.items() if there]
 
     def apply(self, graphs: Graphs) -> Graphs:
         """The graphs with edges that carry what the fitted ones did, or a clear error.
@@ -83,8 +79,8 @@ class EdgeReading(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is 
         elif data.directed and not self.directed:
             data = without_directions(data, int(graphs.sizes.sum()))
         count = data.ends.shape[1]
-        for what, found, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
-            width = 0 if found is None else found.shape[1]
+        for what, array, wanted in (("labels", data.labels, self.n_labels), ("features", data.x, self.n_vectors)):
+            width = 0 if array is None else array.shape[1]
             if count and width != wanted:
                 raise ValueError(f"edges carry {width} {what}, those that were fitted {wanted}")
         weights = None

@@ -102,71 +102,55 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         """Learns columns and statistics from graphs (anything `as_graphs` takes)."""
         if self.kind not in FEATURE_KINDS:
             raise ValueError(f"unknown features {self.kind!r}: use one of {', '.join(map(repr, FEATURE_KINDS))}")
-        given = as_graphs(graphs)
+        collection = as_graphs(graphs)
         self.kind_ = self.kind
         if self.kind == "auto":
-            self.kind_ = "x" if given.x is not None else "labels" if given.labels is not None else "degree"
-        self._require(given)
-        width = 0
+            self.kind_ = "x" if collection.x is not None else "labels" if collection.labels is not None else "degree"
+        x, labels = self._carried(collection)
         if self.kind_ == "degree":
-            self.max_degree_ = max(1, int(given.degrees.max()))
-            width = self.max_degree_
-        if self.kind_ in ("x", "attributes", "fuse"):
-            assert given.x is not None
-            self.n_attributes_ = given.x.shape[1]
-            width += self.n_attributes_
-        if self.kind_ in ("attributes", "fuse"):
-            assert given.x is not None
-            self.mean_ = given.x.mean(0, dtype=np.float64)
-            spread = given.x.std(0, dtype=np.float64)
-            constant = spread <= _ROUNDING * np.abs(given.x).max(0)
-            self.scale_ = np.where(constant, np.inf, spread)
-        if self.kind_ in ("labels", "fuse"):
-            assert given.labels is not None
-            self.label_values_ = [_values(column) for column in given.labels.T]
-            width += sum(map(len, self.label_values_))
-        self.width_ = width
+            self.max_degree_ = max(1, int(collection.degrees.max()))
+        if x is not None:
+            self.n_attributes_ = x.shape[1]
+        if x is not None and self.kind_ != "x":
+            self.mean_, spread = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
+            self.scale_ = np.where(spread <= _ROUNDING * np.abs(x).max(0), np.inf, spread)
+        if labels is not None:
+            self.label_values_ = [_values(column) for column in labels.T]
+        self.width_ = self.columns_
         return self
 
     def transform(self, graphs: Any) -> Graphs:
         """The graphs with the feature matrix as their `x` [S, `width_`]."""
         check_is_fitted(self, "width_")
-        given = as_graphs(graphs)
-        self._require(given)
-        if self.kind_ == "x":
-            assert given.x is not None
-            return given if given.x.dtype == np.float32 else replace(given, x=given.x.astype(np.float32))
+        collection = as_graphs(graphs)
+        x, labels = self._carried(collection)
+        if x is not None and x.shape[1] != self.n_attributes_:
+            raise ValueError(f"graphs have {x.shape[1]} node features, the metric was fitted with {self.n_attributes_}")
+        if labels is not None and labels.shape[1] != len(self.label_values_):
+            raise ValueError(
+                f"nodes carry {labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
+            )
+        if labels is not None and labels.dtype.kind != self.label_values_[0].dtype.kind:
+            raise ValueError("node labels are of another type than those the metric was fitted with")
+        if x is not None and self.kind_ == "x":
+            return collection if x.dtype == np.float32 else replace(collection, x=x.astype(np.float32))
+        blocks = [] if x is None else [((x - self.mean_) / self.scale_).astype(np.float32)]
         if self.kind_ == "degree":
-            x = _one_hot(np.minimum(given.degrees, self.max_degree_) - 1, self.max_degree_)
-            return replace(given, x=x, columns=None)
-        blocks = []
-        if self.kind_ in ("attributes", "fuse"):
-            blocks.append(((given.x - self.mean_) / self.scale_).astype(np.float32))
-        if self.kind_ in ("labels", "fuse"):
-            assert given.labels is not None
-            for column, values in zip(given.labels.T, self.label_values_, strict=True):
-                place = np.searchsorted(values, column)
-                known = values[np.minimum(place, len(values) - 1)] == column
-                blocks.append(_one_hot(np.where(known, place, -1), len(values)))
-        return replace(given, x=np.concatenate(blocks, axis=1), columns=None)
+            blocks.append(_one_hot(np.minimum(collection.degrees, self.max_degree_) - 1, self.max_degree_))
+        for column, values in () if labels is None else zip(labels.T, self.label_values_, strict=True):
+            index = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            blocks.append(_one_hot(np.where(values[index] == column, index, -1), len(values)))
+        return replace(collection, x=np.concatenate(blocks, axis=1), columns=None)
 
-    def _require(self, given: Graphs) -> None:
-        """Features and labels of the kind and width that were fitted, or a clear error."""
-        if self.kind_ in ("x", "attributes", "fuse"):
-            if given.x is None:
-                raise ValueError(f"features={self.kind_!r}, but the graphs have no node features")
-            expected = getattr(self, "n_attributes_", given.x.shape[1]) if hasattr(self, "width_") else given.x.shape[1]
-            if given.x.shape[1] != expected:
-                raise ValueError(f"graphs have {given.x.shape[1]} node features, the metric was fitted with {expected}")
-        if self.kind_ in ("labels", "fuse"):
-            if given.labels is None:
-                raise ValueError(f"features={self.kind_!r}, but the graphs have no node labels")
-            if hasattr(self, "width_") and given.labels.shape[1] != len(self.label_values_):
-                raise ValueError(
-                    f"nodes carry {given.labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
-                )
-            if hasattr(self, "width_") and given.labels.dtype.kind != self.label_values_[0].dtype.kind:
-                raise ValueError("node labels are of another type than those the metric was fitted with")
+    def _carried(self, graphs: Graphs) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Attributes [S, q] and labels [S, L] of the nodes, None for what this kind does not use, or a clear error."""
+        x = graphs.x if self.kind_ in ("x", "attributes", "fuse") else None
+        labels = graphs.labels if self.kind_ in ("labels", "fuse") else None
+        if x is None and self.kind_ in ("x", "attributes", "fuse"):
+            raise ValueError(f"features={self.kind_!r}, but the graphs have no node features")
+        if labels is None and self.kind_ in ("labels", "fuse"):
+            raise ValueError(f"features={self.kind_!r}, but the graphs have no node labels")
+        return x, labels
 
     def state(self) -> dict[str, Any]:
         """All that was fitted, as plain lists and numbers."""
@@ -214,9 +198,9 @@ def _values(column: np.ndarray) -> np.ndarray:
     return np.unique(column)
 
 
-def _one_hot(place: np.ndarray, width: int) -> np.ndarray:
-    """Rows with a 1 at the given place; negative places give zeros [S, width]."""
-    block = np.zeros((len(place), width), dtype=np.float32)
-    rows = np.flatnonzero(place >= 0)
-    block[rows, place[rows]] = 1.0
+def _one_hot(column: np.ndarray, width: int) -> np.ndarray:
+    """Rows with a 1 in these columns [S], zeros where the column is negative [S, width], float32."""
+    block = np.zeros((len(column), width), dtype=np.float32)
+    rows = np.flatnonzero(column >= 0)
+    block[rows, column[rows]] = 1.0
     return block

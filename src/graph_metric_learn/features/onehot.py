@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..graphs.collection import Graphs
-from .trees import wl_hashes
+from .tree_hashes import wl_hashes
 
 
 def code_columns(graphs: Graphs) -> np.ndarray:
@@ -17,11 +17,9 @@ def code_columns(graphs: Graphs) -> np.ndarray:
     """
     if graphs.x is None:
         return np.zeros(0, dtype=bool)
-    codes = binary_columns(graphs.x)
-    coded = decoded(graphs.x[:, codes])
-    if (coded < 0).any() or (coded == coded[0]).all():
-        return np.zeros_like(codes)
+    codes = one_hot_columns(graphs.x)
     if graphs.labels is not None:
+        coded = decoded(graphs.x[:, codes])
         own = np.unique(wl_hashes(graphs, 0)[0], return_inverse=True)[1]
         if len(np.unique(np.stack([own, coded], axis=1), axis=0)) > own.max() + 1:
             return np.zeros_like(codes)
@@ -29,7 +27,7 @@ def code_columns(graphs: Graphs) -> np.ndarray:
 
 
 def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
-    """The same graphs without those columns of x that are a code of labels.
+    """The same graphs without the columns of x that are a code of labels, those where `codes` [q] is True.
 
     Their place is taken by labels, unless the graphs have labels of their own (`labelled`). What is no code, because
     it is not one-hot, is a label that was never seen.
@@ -41,6 +39,17 @@ def without_codes(graphs: Graphs, codes: np.ndarray, labelled: bool) -> Graphs:
         raise ValueError(f"nodes carry {width} features, those that were fitted {len(codes)}")
     labels = graphs.labels if labelled else decoded(graphs.x[:, codes])[:, None]
     return replace(graphs, x=None if codes.all() else graphs.x[:, ~codes], labels=labels, columns=None)
+
+
+def one_hot_columns(x: np.ndarray) -> np.ndarray:
+    """Which columns of x [S, q] are one code of zeros and ones with at most one 1 in a row [q]; none if it is constant.
+
+    >>> one_hot_columns(np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 0.5]])).tolist()
+    [True, True, False]
+    """
+    codes = binary_columns(x)
+    coded = decoded(x[:, codes])
+    return codes & bool((coded >= 0).all() and (coded != coded[0]).any())
 
 
 def binary_columns(x: np.ndarray) -> np.ndarray:

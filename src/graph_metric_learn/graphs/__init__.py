@@ -3,7 +3,7 @@
 from typing import Any
 
 from .collection import Graphs
-from .columns import Columns
+from .column_names import Columns
 from .convert import as_graphs
 from .stream import skip_bad
 

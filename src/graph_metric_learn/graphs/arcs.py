@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .edge_data import EdgeData
+from .collection import EdgeData
 
 UNDIRECTED, DIRECTED, UNKNOWN = 0, 1, 2  # orientation of a listed edge
 _SAME = 1e-6  # relative difference up to which numbers of an edge and its reverse are the same
@@ -29,7 +29,7 @@ class Listed:
         return self.labels is None and self.x is None and self.weights is None
 
     def some(self, which: np.ndarray, *, flipped: bool = False) -> Listed:
-        """Those that are chosen, by mask or index; with their ends exchanged where wanted."""
+        """Those that are chosen, by mask [e] or indices; with their ends exchanged where wanted."""
         ends = self.ends[:, which]
         return Listed(
             ends[::-1] if flipped else ends,
@@ -61,15 +61,8 @@ def combine(listed: Listed, n_nodes: int, directed: Any = "auto") -> Combined:
     Self-loops are dropped. Repeats of an edge that carries nothing count once; parallel edges with data stay apart.
     Weights that are all 1 are no weights.
 
-    Parameters
-    ----------
-    listed : Listed
-        Of all graphs.
-    n_nodes : int
-        Of all graphs together.
-    directed : {"auto", True, False}
-        "auto": directed where a source says so, or where some edges have their reverse, with the same data, and others
-        have not. If no edge has its reverse, every edge was listed once, and counts both ways.
+    With directed="auto" edges have directions where a source says so, or where some have their reverse, with the same
+    data, and others have not. If no edge has its reverse, every edge was listed once, and counts both ways.
     """
     listed = listed.some(listed.ends[0] != listed.ends[1])
     if listed.weights is not None and (listed.weights == 1).all():
@@ -102,8 +95,8 @@ def without_directions(data: EdgeData, n_nodes: int) -> EdgeData:
     """The same edges, read both ways."""
     orientation = np.full(data.ends.shape[1], DIRECTED)
     listed = Listed(data.ends, orientation, data.labels, data.x, data.weights)
-    edges, found, _ = combine(listed, n_nodes, directed=False)
-    return EdgeData(edges) if found is None else replace(found, columns=data.columns)
+    edges, combined, _ = combine(listed, n_nodes, directed=False)
+    return EdgeData(edges) if combined is None else replace(combined, columns=data.columns)
 
 
 def _data(listed: Listed, directed: bool) -> EdgeData:
@@ -130,19 +123,19 @@ def _partners(listed: Listed, keys: np.ndarray, n_nodes: int) -> tuple[np.ndarra
     Edges come in ascending order of their keys.
     """
     reverse = listed.ends[1] * n_nodes + listed.ends[0]
-    place = np.minimum(np.searchsorted(keys, reverse), max(len(keys) - 1, 0))
-    has_reverse = keys[place] == reverse if len(keys) else np.zeros(0, dtype=bool)
+    reverse_row = np.minimum(np.searchsorted(keys, reverse), max(len(keys) - 1, 0))
+    has_reverse = keys[reverse_row] == reverse if len(keys) else np.zeros(0, dtype=bool)
     if listed.bare:
         return has_reverse, has_reverse
     if len(keys) and (np.diff(keys) == 0).any():
         return _matched(listed, keys, reverse), has_reverse
     same = has_reverse.copy()
     if listed.labels is not None:
-        same &= (listed.labels == listed.labels[place]).all(1)
+        same &= (listed.labels == listed.labels[reverse_row]).all(1)
     for values in (listed.x, None if listed.weights is None else listed.weights[:, None]):
         if values is not None:
             tolerance = _SAME * np.maximum(np.abs(values), np.abs(values).max(initial=0.0) * 1e-6)
-            same &= (np.abs(values - values[place]) <= tolerance).all(1)
+            same &= (np.abs(values - values[reverse_row]) <= tolerance).all(1)
     return same, has_reverse
 
 

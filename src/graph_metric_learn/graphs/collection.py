@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import concatenated_ranges, offsets
-from .edge_data import EdgeData
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,7 @@ class Graphs:
         if len(self.sizes) and self.sizes.min() < 1:
             raise ValueError(f"graph {int(self.sizes.argmin())} has no nodes: drop it or give it one")
         nodes = int(self.sizes.sum())
-        if self.edges.dtype.kind not in "iu":
-            raise ValueError(f"edges must be whole numbers, got {self.edges.dtype}")
-        if self.edges.ndim != 2 or len(self.edges) != 2:
-            raise ValueError(f"edges must have the shape [2, E], got {list(self.edges.shape)}")
-        if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < nodes:
-            raise ValueError(f"edges must lie between 0 and {nodes - 1}, the last of the nodes")
-        if (self.owner[self.edges[0]] != self.owner[self.edges[1]]).any():
-            raise ValueError("edges must join nodes of the same graph")
+        _check_ends("edges", "[2, E]", self.edges, self.owner)
         for name, array in (("x", self.x), ("labels", self.labels)):
             if array is not None and (array.ndim != 2 or len(array) != nodes):
                 raise ValueError(
@@ -82,13 +74,13 @@ class Graphs:
 
     def _checked_names(self, names: Any) -> np.ndarray:
         """Names as an array of str objects: one long name must not widen all others."""
-        given = [str(name) if isinstance(name, str) else name for name in names]
-        if len(given) != len(self):
-            raise ValueError(f"{len(given)} names for {len(self)} graphs: give one name per graph")
-        for i, name in enumerate(given):
+        checked = [str(name) if isinstance(name, str) else name for name in names]
+        if len(checked) != len(self):
+            raise ValueError(f"{len(checked)} names for {len(self)} graphs: give one name per graph")
+        for i, name in enumerate(checked):
             if not isinstance(name, str):
                 raise ValueError(f"the name of graph {i} is a {type(name).__name__}, expected a string")  # noqa: TRY004
-        return np.array(given, dtype=object)
+        return np.array(checked, dtype=object)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -164,34 +156,37 @@ class Graphs:
     @staticmethod
     def concatenate(parts: Sequence[Graphs]) -> Graphs:
         """One collection of several, which must carry the same things."""
-        first = parts[0]
         if len(parts) == 1:
-            return first
-        sizes = np.concatenate([part.sizes for part in parts])
-        starts = offsets(np.array([len(part.owner) for part in parts]))
-        for name in ("x", "labels", "y", "edge_data", "names"):
-            having = [getattr(part, name) is not None for part in parts]
-            if any(having) and not all(having):
-                lacking = int(np.flatnonzero(~np.array(having))[0])
-                raise ValueError(f"collection {lacking} has no {name}, others have")
-        for name in ("x", "labels"):
-            widths = {getattr(part, name).shape[1] for part in parts if getattr(part, name) is not None}
-            if len(widths) > 1:
-                raise ValueError(f"collections differ in the columns of {name}: {sorted(widths)}")
+            return parts[0]
         if len({part.columns for part in parts}) > 1:
             raise ValueError("collections differ in the names of their columns")
 
-        def joined(name: str) -> Any:
-            found = [getattr(part, name) for part in parts]
-            return None if found[0] is None else np.concatenate(found)
+        def carried(name: str) -> list[Any] | None:
+            arrays = [getattr(part, name) for part in parts]
+            lacking = [i for i, array in enumerate(arrays) if array is None]
+            if lacking and len(lacking) < len(parts):
+                raise ValueError(f"collection {lacking[0]} has no {name}, others have")
+            return None if lacking else arrays
 
-        shifted = [part.edges + start for part, start in zip(parts, starts, strict=False)]
-        data = None if first.edge_data is None else EdgeData.concatenate([p.edge_data for p in parts], starts)  # type: ignore[misc]
-        unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
+        def joined(name: str) -> np.ndarray | None:
+            arrays = carried(name)
+            if arrays and name in ("x", "labels") and len(widths := {array.shape[1] for array in arrays}) > 1:
+                raise ValueError(f"collections differ in the columns of {name}: {sorted(widths)}")
+            return None if arrays is None else np.concatenate(arrays)
+
+        starts = offsets(np.array([len(part.owner) for part in parts]))
+        edge_data = carried("edge_data")
         return Graphs(
-            sizes, np.concatenate(shifted, axis=1), joined("x"), joined("labels"), joined("y"), data, unused,
-            joined("names"), first.columns,
-        )  # fmt: skip
+            sizes=np.concatenate([part.sizes for part in parts]),
+            edges=np.concatenate([part.edges + start for part, start in zip(parts, starts, strict=False)], axis=1),
+            x=joined("x"),
+            labels=joined("labels"),
+            y=joined("y"),
+            edge_data=None if edge_data is None else EdgeData.concatenate(edge_data, starts),
+            unused=tuple(dict.fromkeys(what for part in parts for what in part.unused)),
+            names=joined("names"),
+            columns=parts[0].columns,
+        )
 
     def pieces(self, nodes: int) -> Iterator[Graphs]:
         """Consecutive graphs, of at most so many nodes together: one, where it has more.
@@ -234,3 +229,108 @@ class Graphs:
         batch.num_nodes = int(self.sizes.sum())
         batch._num_graphs = len(self)
         return batch.to(device)
+
+
+@dataclass(frozen=True)
+class EdgeData:
+    """What the edges of many graphs carry, beside being there.
+
+    Attributes
+    ----------
+    ends : ndarray [2, A]
+        Tail and head of each arc, as rows of all nodes together, in the order of graphs. Without directions every edge
+        stands there in both orientations, with the same data. Parallel edges are several arcs. No arc is a loop.
+    directed : bool
+        Whether the orientation means something.
+    labels : ndarray [A, L] or None
+        Discrete labels, whole numbers or strings, L of them per edge.
+    x : ndarray [A, q] or None
+        Vectors, float32 or float64, as they came.
+    weights : ndarray [A] or None
+        Weights, float64, of any sign; None where all are 1.
+    columns : tuple of str or None
+        Names of the columns of x; None where they have none.
+    """
+
+    ends: np.ndarray
+    directed: bool = False
+    labels: np.ndarray | None = None
+    x: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    columns: tuple[str, ...] | None = None
+
+    def check(self, sizes: np.ndarray) -> None:
+        """A `ValueError` unless the arrays fit together and to graphs of these sizes [G]."""
+        count, owner = self.ends.shape[-1], np.repeat(np.arange(len(sizes)), sizes)
+        _check_ends("ends of edges", "[2, A]", self.ends, owner)
+        if (np.diff(owner[self.ends[0]]) < 0).any():
+            raise ValueError("edges must come in the order of their graphs")
+        for name, array, ndim in (("labels", self.labels, 2), ("x", self.x, 2), ("weights", self.weights, 1)):
+            if array is not None and (array.ndim != ndim or len(array) != count):
+                raise ValueError(f"{name} of {count} edges have the shape {list(array.shape)}")
+        for name, array in (("x", self.x), ("weights", self.weights)):
+            if array is not None and not np.isfinite(array).all():
+                raise ValueError(f"{name} of edges must be finite")
+
+    @property
+    def carries(self) -> list[str]:
+        """What there is, in words."""
+        arrays = {"labels": self.labels, "vectors": self.x, "weights": self.weights}
+        return [name for name, value in arrays.items() if value is not None] + ["directions"] * self.directed
+
+    @staticmethod
+    def concatenate(parts: Sequence[EdgeData], starts: np.ndarray) -> EdgeData:
+        """That of P collections, whose nodes start at these rows [P + 1] of all nodes."""
+        first = parts[0]
+        for name in ("directed", "columns"):
+            if any(getattr(part, name) != getattr(first, name) for part in parts):
+                raise ValueError(f"edges of collections differ in what is {name}")
+
+        def joined(name: str) -> np.ndarray | None:
+            arrays = [getattr(part, name) for part in parts]
+            if any((array is None) != (arrays[0] is None) for array in arrays):
+                raise ValueError(f"edges of some collections have {name}, of others not")
+            if arrays[0] is not None and any(array.shape[1:] != arrays[0].shape[1:] for array in arrays):
+                raise ValueError(f"edges of collections differ in the columns of {name}")
+            return None if arrays[0] is None else np.concatenate(arrays)
+
+        weights = None
+        if any(part.weights is not None for part in parts):
+            weights = np.concatenate([np.ones(p.ends.shape[1]) if p.weights is None else p.weights for p in parts])
+        ends = np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=False)], axis=1)
+        return replace(first, ends=ends, labels=joined("labels"), x=joined("x"), weights=weights)
+
+    def starts(self, sizes: np.ndarray) -> np.ndarray:
+        """Where the arcs of each graph start, and the end of the last [G + 1]; computed once."""
+        starts = self.__dict__.get("_starts")
+        if starts is None or len(starts) != len(sizes) + 1:
+            owner = np.repeat(np.arange(len(sizes)), sizes)[self.ends[0]]
+            starts = offsets(np.bincount(owner, minlength=len(sizes)))
+            object.__setattr__(self, "_starts", starts)
+        return starts
+
+    def part(self, which: np.ndarray, sizes: np.ndarray) -> EdgeData:
+        """Those of chosen graphs [G'], of graphs of these sizes [G]; one may be chosen several times."""
+        starts = self.starts(sizes)
+        counts = starts[which + 1] - starts[which]
+        rows = concatenated_ranges(starts[which], counts)
+        shift = np.repeat(offsets(sizes[which])[:-1] - offsets(sizes)[which], counts)
+        return replace(
+            self,
+            ends=self.ends[:, rows] + shift,
+            labels=None if self.labels is None else self.labels[rows],
+            x=None if self.x is None else self.x[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+
+def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:
+    """A `ValueError` unless ends [2, E] are nodes, and the two of each edge nodes of one graph; owner [S] of nodes."""
+    if ends.ndim != 2 or len(ends) != 2:
+        raise ValueError(f"{name} must have the shape {shape}, got {list(ends.shape)}")
+    if ends.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers, got {ends.dtype}")
+    if ends.size and not 0 <= ends.min() <= ends.max() < len(owner):
+        raise ValueError(f"{name} must lie between 0 and {len(owner) - 1}, the last of the nodes")
+    if (owner[ends[0]] != owner[ends[1]]).any():
+        raise ValueError("edges must join nodes of the same graph")

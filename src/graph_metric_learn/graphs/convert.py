@@ -16,12 +16,10 @@ from scipy import sparse
 from .._core.ragged import offsets
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
 from .collection import Graphs
-from .columns import in_one_order
-from .sources.base import Names, RawGraph
-from .sources.matrices import read_pair
+from .column_names import Columns, in_one_order
 from .sources.networkx_graphs import read_networkx
-from .sources.plain import PlainData
-from .sources.pyg import read_data
+from .sources.pyg import PlainData, read_data
+from .sources.raw_graph import Names, RawGraph, read_pair
 
 _NO_GRAPHS = "no graphs were given: pass a list with at least one graph"
 _ORIENTATIONS = {"undirected": UNDIRECTED, "directed": DIRECTED, "unknown": UNKNOWN}
@@ -79,9 +77,7 @@ def as_graphs(
     array([[0, 1, 1, 2],
            [1, 0, 2, 1]])
     """
-    if directed not in (True, False, "auto") or edges not in (False, "auto"):
-        what = f"directed={directed!r}" if edges in (False, "auto") else f"edges={edges!r}"
-        raise ValueError(f'unknown {what}: directed is "auto", True or False, edges is "auto" or False')
+    check_edge_options(edges, directed)
     if isinstance(graphs, Graphs):
         if not len(graphs):
             raise ValueError(_NO_GRAPHS)
@@ -96,61 +92,81 @@ def as_graphs(
     raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(listed)])
     if not raw:
         raise ValueError(_NO_GRAPHS)
-    sizes = np.array([one.n for one in raw], dtype=np.int64)
-    for i in np.flatnonzero(sizes == 0):
-        raise ValueError(f"graph {i} has no nodes: drop it or give it one")
-    y = _targets([one.y for one in raw])
-    x, labels = _features(raw, sizes), _labels([one.labels for one in raw], sizes, "node labels", "node")
-    combined = combine(_listed(raw, sizes), int(sizes.sum()), directed if names.edges else False)
-    for found, name, default in ((x, attribute, "x"), (labels, label, None)):
-        if found is None and name != default:
-            others = dict.fromkeys(what for one in raw for what in one.unused if what.startswith("node"))
-            there = f"; there is {', '.join(others)}" if others else ""
-            raise ValueError(f"no graph has a node attribute {name!r}{there}")
-    if names.edges and any(one.edges.size for one in raw):
-        edge_weight = None if edge_weight == "weight" else edge_weight
-        named = (("edge_labels", edge_label), ("edge_x", edge_attribute), ("edge_weights", edge_weight))
-        for part, name in named:
-            if name is not None and all(getattr(one, part) is None for one in raw):
-                raise ValueError(f"no graph has an edge attribute {name!r}")
-    if combined.listed_once and directed == "auto" and names.edges:
+    collection, listed_once = _stack_graphs(raw, columns, names, directed if names.edges else False)
+    if listed_once and directed == "auto" and names.edges:
         warnings.warn(
             "every edge is listed in one direction only and is read as undirected: pass directed=True if the direction "
             "means something, directed=False to say that it does not",
             stacklevel=2,
         )
-    unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
+    return collection
+
+
+def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, directed: Any) -> tuple[Graphs, bool]:
+    """Graphs as they came in one collection, checked; and whether every edge was listed once."""
+    sizes = np.array([one.n for one in raw], dtype=np.int64)
+    if not sizes.all():
+        raise ValueError(f"graph {int(np.argmin(sizes))} has no nodes: drop it or give it one")
+    y, x = _targets([one.y for one in raw]), _features(raw, sizes)
+    labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
+    edges, edge_data, listed_once = combine(_listed(raw, sizes), int(sizes.sum()), directed)
+    _refuse_names_of_nothing(raw, names, x, labels)
     titles = [one.title for one in raw]
-    return Graphs(
+    collection = Graphs(
         sizes,
-        combined.edges,
+        edges,
         x,
         labels,
         y,
-        None if combined.data is None else replace(combined.data, columns=columns.edges),
-        unused,
-        None if None in titles else np.array(titles, object),
-        columns.nodes,
+        edge_data=None if edge_data is None else replace(edge_data, columns=columns.edges),
+        unused=tuple(dict.fromkeys(what for one in raw for what in one.unused)),
+        names=None if None in titles else np.array(titles, object),
+        columns=columns.nodes,
     )
+    return collection, listed_once
 
 
-def _targets(found: list[Any]) -> np.ndarray | None:
+def check_edge_options(edges: Any, directed: Any) -> None:
+    """A `ValueError` unless these are what `edges` and `directed` may be."""
+    if edges not in (False, "auto"):
+        raise ValueError(f'unknown edges={edges!r}: edges is "auto" or False')
+    if directed not in (True, False, "auto"):
+        raise ValueError(f'unknown directed={directed!r}: directed is "auto", True or False')
+
+
+def _refuse_names_of_nothing(raw: Sequence[RawGraph], names: Names, x: Any, labels: Any) -> None:
+    """A `ValueError` for an attribute of nodes or edges that the caller named and no graph has."""
+    for values, name, default in ((x, names.attribute, "x"), (labels, names.label, None)):
+        if values is None and name != default:
+            others = dict.fromkeys(what for one in raw for what in one.unused if what.startswith("node"))
+            there = f"; there is {', '.join(others)}" if others else ""
+            raise ValueError(f"no graph has a node attribute {name!r}{there}")
+    if not names.edges or not any(one.edges.size for one in raw):
+        return
+    weight = None if names.edge_weight == "weight" else names.edge_weight
+    named = (("edge_labels", names.edge_label), ("edge_x", names.edge_attribute), ("edge_weights", weight))
+    for part, name in named:
+        if name is not None and all(getattr(one, part) is None for one in raw):
+            raise ValueError(f"no graph has an edge attribute {name!r}")
+
+
+def _targets(targets: list[Any]) -> np.ndarray | None:
     """Targets that the graphs carry [G] or [G, T], None without any.
 
     Objects, with None inside, where some graphs have none; and where some are strings, others numbers.
     """
-    if all(one is None for one in found):
+    if all(target is None for target in targets):
         return None
-    there = {i: np.size(one) for i, one in enumerate(found) if one is not None}
-    first = min(there)
-    for i, width in there.items():
-        if width != there[first]:
-            raise ValueError(f"graph {i} has {width} targets (y), graph {first} has {there[first]}")
-    if len(there) == len(found) and len({isinstance(one, str) for one in found}) == 1:
-        return np.array(found)
-    some = np.empty(len(found), dtype=object)
-    for i, one in enumerate(found):
-        some[i] = one if np.ndim(one) == 0 else tuple(one.tolist())
+    widths = {i: np.size(target) for i, target in enumerate(targets) if target is not None}
+    first = min(widths)
+    for i, width in widths.items():
+        if width != widths[first]:
+            raise ValueError(f"graph {i} has {width} targets (y), graph {first} has {widths[first]}")
+    if len(widths) == len(targets) and len({isinstance(target, str) for target in targets}) == 1:
+        return np.array(targets)
+    some = np.empty(len(targets), dtype=object)
+    for i, target in enumerate(targets):
+        some[i] = target if np.ndim(target) == 0 else tuple(target.tolist())
     return some
 
 

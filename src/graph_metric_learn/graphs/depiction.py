@@ -1,59 +1,37 @@
-"""How graphs look: what the user calls their nodes, where these are drawn, and molecules as molecules."""
+"""How graphs look: names and places of their nodes, molecules as molecules, and small SVG drawings for notebooks."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from .collection import Graphs
 from .placement import place_nodes
-from .sources.base import as_numpy, first_text
 from .sources.pyg import DRAWING
+from .sources.raw_graph import as_numpy, first_text
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
 class Depiction:
-    """One graph, ready to be drawn.
+    """One graph, ready to be drawn."""
 
-    Attributes
-    ----------
-    names : list of str [n]
-        What the user calls each node: a NetworkX node by its id, an atom by its element and number, others by number.
-    edges : ndarray [2, e]
-        Each edge once; with directions, from tail to head.
-    places : ndarray [n, 2] or None
-        Where the nodes are (x to the right, y upwards), if that is known.
-    symbols : list of str [n] or None
-        What is written in place of a node: elements, "" for carbon.
-    orders : ndarray [e] or None
-        Lines that an edge is drawn with: 1, 2 or 3, of bonds.
-    widths : ndarray [e] or None
-        Absolute weights of the edges, from 0 to 1.
-    sizes : ndarray [n] or None
-        The only attribute of nodes, if there is just one, from 0 to 1 over all graphs.
-    labels : list of str [n] or None
-        Labels of the nodes as text.
-    directed : bool
-    smiles : str or None
-        Of a molecule whose atoms are the nodes.
-    """
-
-    names: list[str]
-    edges: np.ndarray
-    places: np.ndarray | None = None
-    symbols: list[str] | None = None
-    orders: np.ndarray | None = None
-    widths: np.ndarray | None = None
-    sizes: np.ndarray | None = None
-    labels: list[str] | None = None
+    names: list[str]  # what the user calls each node: its id in NetworkX, "C1" of an atom, else its index [n]
+    edges: np.ndarray  # each edge once; with directions, from tail to head [2, e]
+    places: np.ndarray | None = None  # of the nodes (x to the right, y upwards), where they are known [n, 2]
+    symbols: list[str] | None = None  # what is written in place of a node: elements, "" for carbon [n]
+    orders: np.ndarray | None = None  # lines that an edge is drawn with: 1, 2 or 3, of bonds [e]
+    widths: np.ndarray | None = None  # absolute weights of the edges, from 0 to 1 [e]
+    sizes: np.ndarray | None = None  # the only attribute of nodes, if just one, from 0 to 1 over all graphs [n]
+    labels: list[str] | None = None  # of the nodes, as text [n]
     directed: bool = False
-    smiles: str | None = None
+    smiles: str | None = None  # of a molecule whose atoms are the nodes
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -61,7 +39,7 @@ class Depiction:
         return place_nodes(len(self.names), self.edges) if self.places is None else self.places
 
 
-def depictions(originals: Any, given: Graphs) -> list[Depiction]:
+def depictions(originals: Any, graphs: Graphs) -> list[Depiction]:
     """How each graph looks.
 
     Parameters
@@ -69,7 +47,7 @@ def depictions(originals: Any, given: Graphs) -> list[Depiction]:
     originals : list of graphs, or None
         What the user has: `Data` with `smiles` are molecules (needs RDKit); `Data.pos` [n, 2], or what `Data.drawing`
         names, and the attribute "pos" of NetworkX nodes are places.
-    given : Graphs
+    graphs : Graphs
         The same as read.
 
     Examples
@@ -80,27 +58,27 @@ def depictions(originals: Any, given: Graphs) -> list[Depiction]:
     >>> depictions([flights], as_graphs([flights]))[0].names
     ['Oslo', 'Rome', 'Cairo']
     """
-    data = given.edge_data
+    data = graphs.edge_data
     directed = data is not None and data.directed
-    ends = data.ends if data is not None and directed else given.edges
+    ends = data.ends if data is not None and directed else graphs.edges
     rows = np.arange(ends.shape[1]) if directed else np.flatnonzero(ends[0] < ends[1])
     rows = rows[np.argsort(ends[0][rows], kind="stable")]
-    cuts = np.searchsorted(ends[0][rows], given.offsets)
-    widths = _widths(given, ends[:, rows])
-    sizes = None if given.x is None or given.x.shape[1] != 1 else _unit(given.x[:, 0])
-    found = []
-    for i, start in enumerate(given.offsets[:-1]):
-        end, part = given.offsets[i + 1], slice(cuts[i], cuts[i + 1])
+    cuts = np.searchsorted(ends[0][rows], graphs.offsets)
+    widths = _widths(graphs, ends[:, rows])
+    sizes = None if graphs.x is None or graphs.x.shape[1] != 1 else _unit(graphs.x[:, 0])
+    looks = []
+    for i, start in enumerate(graphs.offsets[:-1]):
+        end, part = graphs.offsets[i + 1], slice(cuts[i], cuts[i + 1])
         plain = Depiction(
             names=[str(node) for node in range(end - start)],
             edges=ends[:, rows[part]] - start,
             widths=None if widths is None else widths[part],
             sizes=None if sizes is None else sizes[start:end],
-            labels=None if given.labels is None else [", ".join(map(str, row)) for row in given.labels[start:end]],
+            labels=None if graphs.labels is None else [", ".join(map(str, row)) for row in graphs.labels[start:end]],
             directed=directed,
         )
-        found.append(plain if originals is None else _as_it_came(originals[i], plain))
-    return found
+        looks.append(plain if originals is None else _as_it_came(originals[i], plain))
+    return looks
 
 
 def _as_it_came(original: Any, plain: Depiction) -> Depiction:
@@ -172,11 +150,11 @@ def _symbol(atom: Any) -> str:
     return f"{symbol}{'H' + count if hydrogens else ''}{sign}"
 
 
-def _widths(given: Graphs, ends: np.ndarray) -> np.ndarray | None:
+def _widths(graphs: Graphs, ends: np.ndarray) -> np.ndarray | None:
     """Absolute weights of the edges [e] from 0 to 1, None without weights."""
-    if given.weights is None or ends.shape[1] == 0:
+    if graphs.weights is None or ends.shape[1] == 0:
         return None
-    values = np.abs(np.asarray(given.weights[ends[0], ends[1]]).reshape(-1))
+    values = np.abs(np.asarray(graphs.weights[ends[0], ends[1]]).reshape(-1))
     return values / max(float(values.max()), 1e-300)
 
 
@@ -184,3 +162,94 @@ def _unit(values: np.ndarray) -> np.ndarray:
     """Numbers moved and scaled to lie between 0 and 1."""
     low, high = float(values.min()), float(values.max())
     return (values - low) / max(high - low, 1e-300)
+
+
+# Purple takes off, orange adds: told apart by the colour-blind, on white paper.
+_NEGATIVE, _NEUTRAL, _POSITIVE = (94, 60, 153), (236, 236, 236), (230, 97, 1)
+_MARGIN = 14
+_VISIBLE = 0.02  # share of the largest value from which an atom or bond is coloured
+
+
+def colour(value: float) -> tuple[int, int, int]:
+    """Of a value between −1 and 1.
+
+    >>> colour(-1.0), colour(0.0), colour(1.0)
+    ((94, 60, 153), (236, 236, 236), (230, 97, 1))
+    """
+    end, part = (_POSITIVE, min(value, 1.0)) if value >= 0 else (_NEGATIVE, min(-value, 1.0))
+    return tuple(round(a + part * (b - a)) for a, b in zip(_NEUTRAL, end, strict=True))  # type: ignore[return-value]
+
+
+def graph_svg(
+    look: Depiction,
+    *,
+    side: int = 220,
+    node_values: np.ndarray | None = None,
+    edge_values: dict[tuple[int, int], float] | None = None,
+    alt: str = "",
+) -> str:
+    """A graph as SVG of `side` pixels; `alt` says in words what it shows.
+
+    Nodes are coloured by values [n], edges by those of two nodes, the smaller first, all of them between −1 and 1.
+    """
+    values = np.zeros(len(look.names)) if node_values is None else np.asarray(node_values)
+    drawn = _molecule(look, side, values, edge_values or {}) if look.smiles is not None else None
+    if drawn is not None:
+        return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+    places = _fitted(look.layout, side)
+    lines = []
+    for a, b in look.edges.T.tolist():
+        value = (edge_values or {}).get((min(a, b), max(a, b)), 0.0)
+        stroke = _css(value) if abs(value) > _VISIBLE else "#9aa3ad"
+        ends = "x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}'".format(*places[a], *places[b])
+        lines.append(f"<line {ends} stroke='{stroke}' stroke-width='{1.2 + 3 * abs(value):.1f}'/>")
+    sizes = np.full(len(places), 0.6) if look.sizes is None else look.sizes
+    for name, (x, y), value, size in zip(look.names, places, values, sizes, strict=True):
+        circle = f"cx='{x:.1f}' cy='{y:.1f}' r='{2 + 5 * size:.1f}' fill='{_css(value)}' stroke='#444'"
+        lines.append(f"<circle {circle}><title>{escape(name)}</title></circle>")
+    frame = f"width='{side}' height='{side}' viewBox='0 0 {side} {side}'"
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{escape(alt)}' {frame}>{''.join(lines)}</svg>"
+    )
+
+
+def _molecule(look: Depiction, side: int, values: np.ndarray, edges: dict[tuple[int, int], float]) -> str | None:
+    """A molecule by RDKit, with coloured atoms and bonds; None without RDKit."""
+    try:
+        from rdkit import Chem
+        from rdkit.Chem.Draw import rdMolDraw2D
+    except ImportError:
+        return None
+    molecule = Chem.MolFromSmiles(look.smiles)
+    atoms = {i: _rgb(value) for i, value in enumerate(values.tolist()) if abs(value) > _VISIBLE}
+    bonds: dict[int, Any] = {}
+    for bond in molecule.GetBonds():
+        a, b = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+        if abs(edges.get((a, b), 0.0)) > _VISIBLE:
+            bonds[bond.GetIdx()] = _rgb(edges[a, b])
+    canvas = rdMolDraw2D.MolDraw2DSVG(side, side)
+    options: Any = canvas.drawOptions()
+    options.clearBackground = False
+    rdMolDraw2D.PrepareAndDrawMolecule(
+        canvas, molecule, highlightAtoms=list(atoms), highlightAtomColors=atoms, highlightBonds=list(bonds),
+        highlightBondColors=bonds,
+    )  # fmt: skip
+    canvas.FinishDrawing()
+    text = canvas.GetDrawingText()
+    return text[text.index("<svg") :].strip()
+
+
+def _fitted(places: np.ndarray, side: int) -> np.ndarray:
+    """Places [n, 2] moved into a square of this side, y downwards."""
+    low, high = places.min(0), places.max(0)
+    scale = (side - 2 * _MARGIN) / max(float((high - low).max()), 1e-9)
+    centred = (places - (low + high) / 2) * scale
+    return np.stack([side / 2 + centred[:, 0], side / 2 - centred[:, 1]], axis=1)
+
+
+def _css(value: float) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour(value))
+
+
+def _rgb(value: float) -> tuple[float, ...]:
+    return tuple(part / 255 for part in colour(value))

@@ -97,10 +97,10 @@ def _packed(extents: list[np.ndarray]) -> list[np.ndarray]:
     widest = max(1.5 * np.sqrt(area), max(float(one[0]) for one in extents))
     corners: list[np.ndarray] = [np.zeros(2)] * len(extents)
     x = y = height = 0.0
-    for place in sorted(range(len(extents)), key=lambda i: -float(extents[i][1])):
-        if x > 0 and x + extents[place][0] > widest:
+    for box in sorted(range(len(extents)), key=lambda i: -float(extents[i][1])):
+        if x > 0 and x + extents[box][0] > widest:
             x, y, height = 0.0, y - height - _GAP, 0.0
-        corners[place] = np.array([x, y - extents[place][1]])
-        x += float(extents[place][0]) + _GAP
-        height = max(height, float(extents[place][1]))
+        corners[box] = np.array([x, y - extents[box][1]])
+        x += float(extents[box][0]) + _GAP
+        height = max(height, float(extents[box][1]))
     return corners

@@ -30,35 +30,31 @@ def is_stream(graphs: Any) -> bool:
     return loads or (isinstance(graphs, Iterable) and not isinstance(graphs, Sized))
 
 
-def read_chunks(graphs: Any, read: Callable[[Any], Graphs] = as_graphs, size: int = CHUNK) -> Iterator[Graphs]:
-    """Graphs of any supported kind, at most `size` at once; a bad one is named by its number among all.
+def read_chunks(graphs: Any, read: Callable[[Any], Graphs] = as_graphs, size: int | None = None) -> Iterator[Graphs]:
+    """Graphs of any supported kind, at most `size` at once, or 1000; a bad one is named by its index among all.
 
-    Parameters
-    ----------
-    graphs : Graphs, list of graphs, or any iterable of graphs or batches
-    read : function
-        Makes one collection of a list of graphs.
-    size : int
+    `read` makes one collection of a list of graphs.
     """
+    size = CHUNK if size is None else size
     if isinstance(graphs, Graphs):
-        given = read(graphs)
-        for start in range(0, len(given), size):
-            yield given[start : start + size] if len(given) > size else given
+        collection = read(graphs)
+        for start in range(0, len(collection), size):
+            yield collection[start : start + size] if len(collection) > size else collection
         return
     each, start = iterate(graphs), 0
-    while some := list(islice(each, size)):
+    while listed := list(islice(each, size)):
         try:
-            chunk = read(some)
+            chunk = read(listed)
         except ValueError as error:
-            raise _renumbered(error, some, read, start) from None
+            raise _renumbered(error, listed, read, start) from None
         yield chunk
-        start += len(some)
+        start += len(listed)
     if start == 0:
         read([])  # says what is wrong with no graphs
 
 
 def reservoir(parts: Iterable[Any], count: int, seed: int | None) -> tuple[list[Any], list[int]]:
-    """At most `count` of the things that come along, each as likely as any other, in their order; and their numbers.
+    """At most `count` of the things that come along, each as likely as any other, in their order; and their indices.
 
     Examples
     --------
@@ -67,22 +63,20 @@ def reservoir(parts: Iterable[Any], count: int, seed: int | None) -> tuple[list[
     """
     rng = np.random.default_rng(seed)
     kept: list[tuple[int, Any]] = []
-    for number, one in enumerate(parts):
-        if number < count:
-            kept.append((number, one))
-        elif (place := int(rng.integers(number + 1))) < count:
-            kept[place] = (number, one)
+    for index, item in enumerate(parts):
+        if index < count:
+            kept.append((index, item))
+        elif (slot := int(rng.integers(index + 1))) < count:
+            kept[slot] = (index, item)
     kept.sort(key=lambda entry: entry[0])
-    return [one for _, one in kept], [number for number, _ in kept]
+    return [item for _, item in kept], [index for index, _ in kept]
 
 
 def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tuple[Any, Any, Any, np.ndarray | None]:
-    """At most `most` of the graphs, drawn at random, in their order, with their targets, groups and numbers.
+    """At most `most` of the graphs, drawn at random, in their order, with their targets, groups and indices [G].
 
-    Numbers are None where all graphs were taken.
-
-    Graphs that come one after the other are looked at once, and forgotten unless drawn; y and groups may be iterables
-    of as many entries.
+    Indices are None where all graphs were taken. Graphs that come one after the other are looked at once, and forgotten
+    unless drawn; y and groups may be iterables of as many entries.
     """
     if not is_stream(graphs):
         y, groups = as_listed("targets", y), as_listed("groups", groups)
@@ -90,37 +84,32 @@ def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tu
         if count <= most:
             return graphs, y, groups, None
         chosen = np.sort(np.random.default_rng(seed).permutation(count)[:most])
-        given = getattr(graphs, "graphs", graphs)
+        listed = getattr(graphs, "graphs", graphs)
         if y is None and getattr(graphs, "y", None) is not None and not isinstance(graphs, Graphs):
             y = graphs.y
-        part = given[chosen] if isinstance(given, Graphs) else [given[i] for i in chosen]
+        part = listed[chosen] if isinstance(listed, Graphs) else [listed[i] for i in chosen]
         return part, _chosen(y, chosen, count, "targets"), _chosen(groups, chosen, count, "groups"), chosen
     beside = {what: values for what, values in (("targets", y), ("groups", groups)) if values is not None}
-    kept, numbers = reservoir(_together(graphs, beside), most, seed)
+    kept, indices = reservoir(_together(graphs, beside), most, seed)
     parts = [list(part) for part in zip(*kept, strict=True)] or [[]]
     rest = iter(parts[1:])
     targets, together = (None if one is None else next(rest) for one in (y, groups))
-    return parts[0], targets, together, np.array(numbers)
+    return parts[0], targets, together, np.array(indices)
 
 
 def _together(graphs: Any, beside: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Each graph with its targets and groups; an error that says how many there are, where these are not as many."""
     columns = [iterate(graphs), *(as_iterated(what, values) for what, values in beside.items())]
-    for number, row in enumerate(zip_longest(*columns, fillvalue=_END)):
+    for count, row in enumerate(zip_longest(*columns, fillvalue=_END)):
         ended = [entry is _END for entry in row]
         if any(ended):
             graph_count, *counts = (
-                str(number) if over else _length(values, number)
+                str(count) if over else str(len(values)) if isinstance(values, Sized) else f"more than {count}"
                 for over, values in zip(ended, (None, *beside.values()), strict=True)
             )
-            other = next(place for place, over in enumerate(ended[1:]) if over != ended[0])
+            other = next(which for which, over in enumerate(ended[1:]) if over != ended[0])
             raise ValueError(f"{graph_count} graphs, but {counts[other]} {list(beside)[other]}: give one per graph")
         yield row
-
-
-def _length(values: Any, seen: int) -> str:
-    """How many values there are, where more than `seen` have come along."""
-    return str(len(values)) if isinstance(values, Sized) else f"more than {seen}"
 
 
 def _chosen(values: Any, which: np.ndarray, count: int, what: str) -> Any:
@@ -148,28 +137,28 @@ def skip_bad(graphs: Any, **options: Any) -> Iterator[Any]:
     >>> len(found), str(said[0].message)
     (2, 'left out: graph 1 has no nodes: drop it or give it one')
     """
-    for number, graph in enumerate(iterate(graphs)):
+    for index, graph in enumerate(iterate(graphs)):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 as_graphs([graph], **options)
         except ValueError as error:
-            warnings.warn(f"left out: {_with_number(str(error), number)}", stacklevel=2)
+            warnings.warn(f"left out: {_with_number(str(error), index)}", stacklevel=2)
         else:
             yield graph
 
 
-def _renumbered(error: ValueError, some: list[Any], read: Callable[[Any], Graphs], start: int) -> ValueError:
+def _renumbered(error: ValueError, graphs: list[Any], read: Callable[[Any], Graphs], start: int) -> ValueError:
     """The error of a chunk that starts with graph number `start`, with the number of the bad graph among all."""
     if start == 0:
         return error
-    for i, graph in enumerate(some):
+    for i, graph in enumerate(graphs):
         try:
             read([graph])
         except ValueError as own:
             return ValueError(_with_number(str(own), start + i))
-    return ValueError(f"in graphs {start} to {start + len(some) - 1}, counted from {start}: {error}")
+    return ValueError(f"in graphs {start} to {start + len(graphs) - 1}, counted from {start}: {error}")
 
 
-def _with_number(message: str, number: int) -> str:
-    return re.sub(r"\bgraph 0\b", f"graph {number}", message)
+def _with_number(message: str, index: int) -> str:
+    return re.sub(r"\bgraph 0\b", f"graph {index}", message)

@@ -161,6 +161,7 @@ class MetricPredictor(BaseEstimator):
         params = {
             name: value for name, value in self.get_params(deep=False).items() if name not in ("metric", "memory")
         }
+        names = {} if self.names_ is None else {"names": self.names_.tolist()}
         return split(
             {
                 "params": params,
@@ -168,7 +169,7 @@ class MetricPredictor(BaseEstimator):
                 "metric": OwnState(*self.metric_.state()),
                 "reference": {"kind": self.embedded_.kind, **self.embedded_.arrays()},
                 "y": without_nan(self.y_),
-                "names": None if self.names_ is None else self.names_.tolist(),
+                **names,
                 "chosen": self.chosen_,
             }
         )

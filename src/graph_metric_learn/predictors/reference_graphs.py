@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._core.growing import GrowingArray
+from .._core.ragged import GrowingArray
 from ..index.search import nearest, squares_to_all
 from ..index.store import State, appended
 from ..transport import Embedded, Vectors, kneighbors, pairwise_distances

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..datasets.folder import graphs_from_node_link
+from ..datasets.json_graphs import graphs_from_node_link
 from ..graphs.sources.smiles import from_smiles
 
 GRAPH_FIELDS = ("smiles", "graphs")  # of a request that brings graphs

@@ -51,8 +51,9 @@ def rpw_distance(
         Masses of the points, not negative, adding up to 1. Uniform when None.
     ties : {"canonical", "optimal", "first"}
         Which plan to take when points share a coordinate. "canonical" orders them by their other coordinates: a
-        function of the clouds alone, and a metric. "optimal" takes the plan of least full cost, as in [1]_. "first"
-        keeps the order of the rows, and so depends on it. Without ties the three agree.
+        function of the clouds alone, and a metric. "optimal" takes the plan of least full cost, as in [1]_, found by
+        POT (``pip install graph-metric-learn[optimal]``). "first" keeps the order of the rows, and so depends on it.
+        Without ties the three agree.
     order : float
         The exponent s >= 1 of the cost.
     squared : bool

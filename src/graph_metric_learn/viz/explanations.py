@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graphs.depiction import Depiction
-from ..graphs.svg import colour, graph_svg
+from ..graphs.depiction import Depiction, colour, graph_svg
 from ..metrics.explanation import Explanation
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rdkit import Chem, RDLogger
 from sklearn.model_selection import cross_val_score
 
 import graph_metric_learn as gml
-from graph_metric_learn.features.trees import wl_hashes
+from graph_metric_learn.features.tree_hashes import wl_hashes
 from graph_metric_learn.graphs.sources.smiles import ATOM_LABELS, Molecules, from_smiles
 
 SINGLE, DOUBLE, TRIPLE, AROMATIC = 1, 2, 3, 12

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from torch_geometric.data import Data
 
 import graph_metric_learn as gml
-from edge_graphs import NAMES, edge_graph, renumbered
+from edge_graphs import NAMES, edge_graph, renumbered_networkx
 from element_graphs import element_graphs
 from graph_metric_learn.graphs import Graphs
 from graph_metric_learn.metrics.automatic import balance, estimator, learning, sample, screening, selection, terms
@@ -249,7 +249,7 @@ def test_the_learned_metric_is_one_function(learned):
 def test_renumbering_does_not_change_what_is_learned(learned):
     metric, graphs, _, _ = learned
     for seed in range(3):
-        others = [renumbered(graph, seed + i) for i, graph in enumerate(graphs)]
+        others = [renumbered_networkx(graph, seed + i) for i, graph in enumerate(graphs)]
         vectors, moved = metric.transform(graphs).astype(float), metric.transform(others)
         scale = np.linalg.norm(vectors - vectors.mean(0), axis=1).mean()
         assert np.linalg.norm(vectors - moved, axis=1).max() < 1e-4 * scale
@@ -284,7 +284,7 @@ def test_groups_are_held_out_together(molecules_with_numbers):
 
 def test_copies_are_held_out_together(molecules_with_numbers):
     graphs, y = molecules_with_numbers
-    twice = [*graphs[:25], *(renumbered(graph, i) for i, graph in enumerate(graphs[:25]))]
+    twice = [*graphs[:25], *(renumbered_networkx(graph, i) for i, graph in enumerate(graphs[:25]))]
     metric = gml.GraphMetric(**TREES).fit(twice, np.tile(y[:25], 2))
     for view in metric.fold_views(1000):
         assert set((view.held + 25) % 50) == set(view.held)
@@ -561,7 +561,7 @@ def with_edges(request):
 
 def test_the_order_of_nodes_and_edges_does_not_matter_with_edge_data(with_edges):
     metric, graphs = with_edges
-    others = [renumbered(graph, seed) for seed, graph in enumerate(graphs)]
+    others = [renumbered_networkx(graph, seed) for seed, graph in enumerate(graphs)]
     scale = np.median(metric.pairwise_distances(graphs))
     assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
 
@@ -575,7 +575,7 @@ def test_every_block_that_sees_edges_is_blind_to_their_order(features):
     graphs = [edge_graph(seed, parallel=True) for seed in range(30)]
     metric = gml.GraphMetric(features=features, random_state=0, learn=False, **NAMES)
     metric.fit(graphs, [len(graph) > 5 for graph in graphs])
-    others = [renumbered(graph, seed) for seed, graph in enumerate(graphs)]
+    others = [renumbered_networkx(graph, seed) for seed, graph in enumerate(graphs)]
     scale = np.median(metric.pairwise_distances(graphs))
     assert np.diag(metric.pairwise_distances(graphs, others)).max() < 1e-4 * scale
 

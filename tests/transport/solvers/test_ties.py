@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import ot
 import pytest
@@ -71,3 +73,12 @@ def test_no_gradient_to_weights_is_said_clearly(rng):
     a = torch.tensor([0.4, 0.6], dtype=torch.float64, requires_grad=True)
     with pytest.raises(ValueError, match="no gradient with respect to the weights"):
         gml.rpw_distance(x, x, a, ties="optimal")
+
+
+def test_without_pot_it_is_said_what_to_install(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ot", None)  # as where it is not installed
+    x, y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
+    for call in (gml.rpw_distance, lambda x, y, **options: gml.pairwise_distances([x, y], **options)):
+        with pytest.raises(ImportError, match=r'ties="optimal" needs POT: pip install graph-metric-learn\[optimal\]'):
+            call(x, y, ties="optimal")
+    assert gml.rpw_distance(x, y) > 0

@@ -1,9 +1,9 @@
 """Baselines, the other systems of the tables: `distances(graphs)`, `kernel(graphs)`, or `fit` and `predict`.
 
-Each is a small class with its parameters, a `grid` of settings to search and the packages it `needs`, which come with
-`pip install graph-metric-learn[baselines]` and are imported when they are used. Node features are the graphs' x (see
-`datasets.load_tu`); a system that compares discrete labels takes the distinct rows of x as labels. Those for molecules
-take SMILES, RDKit molecules, or graphs that `from_smiles` made of them.
+Each is a small class with its parameters, a `grid` of settings to search and the packages it `needs`, which are
+imported when they are used. Node features are the graphs' x (see `datasets.load_tu`); a system that compares discrete
+labels takes the distinct rows of x as labels. Those for molecules take SMILES, RDKit molecules, or graphs that
+`from_smiles` made of them.
 
 >>> BASELINES["wwl"](depth=3)
 WWL(depth=3, last_only=False, kind='auto', solver='tree')

@@ -36,7 +36,7 @@ class System:
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
-    comes_with: ClassVar[str] = "graph-metric-learn[baselines]"
+    comes_with: ClassVar[str] = "graph-metric-learn-reproduction"
     discrete: ClassVar[bool] = False
     edges: bool = False
 
@@ -66,10 +66,10 @@ class System:
 
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any kind that `as_graphs` takes, with float32 features, and with edge data only if it is used."""
-        given = as_graphs(graphs, edges="auto" if self.edges else False)
-        if given.x is None or given.x.dtype == np.float32:
-            return given
-        return replace(given, x=given.x.astype(np.float32))
+        graphs = as_graphs(graphs, edges="auto" if self.edges else False)
+        if graphs.x is None or graphs.x.dtype == np.float32:
+            return graphs
+        return replace(graphs, x=graphs.x.astype(np.float32))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -223,13 +223,13 @@ def _shortest_path_kernel(graphs: Graphs, labels: np.ndarray, paths: list[np.nda
     from grakel import ShortestPath
     from grakel.graph import Graph
 
-    given = []
+    converted = []
     for (adjacency, names), lengths in zip(_grakel_input(graphs, labels), paths, strict=True):
         graph = Graph(adjacency, names, {}, "adjacency")
         graph.shortest_path_mat = lengths  # otherwise GraKeL searches the same paths for every hash, in Python
-        given.append(graph)
+        converted.append(graph)
     base = ShortestPath(normalize=False)
-    base.fit(given)
+    base.fit(converted)
     pairs = _inner_products([base.X[g] for g in range(len(graphs))])
     return pairs + _inner_products([Counter(part.tolist()) for part in per_graph(graphs, labels)])
 

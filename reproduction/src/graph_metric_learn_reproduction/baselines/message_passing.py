@@ -55,13 +55,13 @@ class Chemprop(MoleculeSystem):
         from chemprop import data, models, nn  # type: ignore[import-not-found]
 
         whole_number("epochs", self.epochs, 1)
-        found = as_molecules(molecules)
-        targets = self._targets(y, len(found))
+        rows = as_molecules(molecules)
+        targets = self._targets(y, len(rows))
         numbers = self.task_ == "numbers"
-        known, checked = held_out(np.zeros(len(found), dtype=int) if numbers else targets, self.seed)
+        train, test = held_out(np.zeros(len(rows), dtype=int) if numbers else targets, self.seed)
         parts = [
-            data.MoleculeDataset([data.MoleculeDatapoint(found[i], np.array([float(targets[i])])) for i in part])
-            for part in (known, checked)
+            data.MoleculeDataset([data.MoleculeDatapoint(rows[i], np.array([float(targets[i])])) for i in part])
+            for part in (train, test)
         ]
         with local_seed(self.seed, torch.device("cpu")):
             if numbers:
@@ -93,8 +93,8 @@ class Chemprop(MoleculeSystem):
         """The probability of each class [N, C]."""
         if self._fitted("task_") != "classes":
             raise ValueError("decision_function is for classes, this model was fitted to numbers")
-        found = self._output(molecules)
-        return np.concatenate([1 - found, found], axis=1) if len(self.classes_) == 2 else found[:, 0]
+        output = self._output(molecules)
+        return np.concatenate([1 - output, output], axis=1) if len(self.classes_) == 2 else output[:, 0]
 
     def _output(self, molecules: Any) -> np.ndarray:
         """What the network says [N, …]."""

@@ -34,7 +34,6 @@ class MoleculeSystem(System):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("rdkit",)
-    comes_with: ClassVar[str] = "graph-metric-learn[chem]"
     task: str
 
     def _targets(self, y: Any, count: int) -> np.ndarray:
@@ -64,21 +63,21 @@ class MoleculeSystem(System):
         return getattr(self, attribute)
 
 
-def as_molecules(given: Iterable[Any]) -> list[Any]:
+def as_molecules(rows: Iterable[Any]) -> list[Any]:
     """RDKit molecules of SMILES, of RDKit molecules, or of graphs that know their SMILES.
 
     >>> [molecule.GetNumAtoms() for molecule in as_molecules(["CCO", "c1ccccc1"])]
     [3, 6]
     """
-    found = []
+    molecules = []
     with quiet_rdkit():
-        for i, row in enumerate(as_rows(given)):
+        for i, row in enumerate(as_rows(rows)):
             own = getattr(row, "smiles", row)
             try:
-                found.append(parse(own))
+                molecules.append(parse(own))
             except ValueError as error:
                 raise ValueError(f"molecule {i}{quoted(own)} {error}") from None
-    return found
+    return molecules
 
 
 def morgan_counts(molecules: Iterable[Any], radius: int = 2, width: int = 2048) -> sparse.csr_array:
@@ -87,17 +86,17 @@ def morgan_counts(molecules: Iterable[Any], radius: int = 2, width: int = 2048) 
     >>> morgan_counts(["C", "CC"], radius=0).sum(1).tolist()
     [1, 2]
     """
-    found = as_molecules(molecules)
+    molecules = as_molecules(molecules)
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
     generator = GetMorganGenerator(radius=radius, fpSize=width)
     columns, counts, ends = [], [], [0]
-    for molecule in found:
+    for molecule in molecules:
         nonzero = generator.GetCountFingerprint(molecule).GetNonzeroElements()
         columns += nonzero.keys()
         counts += nonzero.values()
         ends.append(len(columns))
-    return sparse.csr_array((np.array(counts, dtype=np.int64), columns, ends), shape=(len(found), width))
+    return sparse.csr_array((np.array(counts, dtype=np.int64), columns, ends), shape=(len(molecules), width))
 
 
 def minmax_kernel(one: sparse.csr_array, other: sparse.csr_array) -> np.ndarray:

@@ -57,8 +57,8 @@ class MorganForest(MoleculeSystem):
 
     def predict(self, molecules: Any) -> np.ndarray:
         """Classes or numbers [N]."""
-        found = self._fitted("model_").predict(self._counts(molecules))
-        return self.classes_[found] if self.task_ == "classes" else found
+        predicted = self._fitted("model_").predict(self._counts(molecules))
+        return self.classes_[predicted] if self.task_ == "classes" else predicted
 
     def decision_function(self, molecules: Any) -> np.ndarray:
         """The share of the trees that is for each class [N, C]."""
@@ -139,8 +139,8 @@ class MorganRidge(MoleculeSystem):
         return self._values(molecules)
 
     def _values(self, molecules: Any) -> np.ndarray:
-        known = self._fitted("counts_")
-        kernel = minmax_kernel(morgan_counts(molecules, self.radius, self.width), known)
+        train = self._fitted("counts_")
+        kernel = minmax_kernel(morgan_counts(molecules, self.radius, self.width), train)
         return self.mean_ + kernel @ self.coefficients_
 
     def _choose(self, kernel: np.ndarray, values: np.ndarray, targets: np.ndarray) -> float:
@@ -152,11 +152,11 @@ class MorganRidge(MoleculeSystem):
         kind = StratifiedKFold if stratified else KFold
         folds = kind(min(5, len(values)), shuffle=True, random_state=self.seed)
         errors = np.zeros(len(penalties))
-        for known, checked in folds.split(values, targets):
-            within, across = kernel[np.ix_(known, known)], kernel[np.ix_(checked, known)]
+        for train, test in folds.split(values, targets):
+            within, across = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
             for i, penalty in enumerate(penalties):
-                mean, coefficients = _ridge(within, values[known], penalty)
-                errors[i] += np.sum((mean + across @ coefficients - values[checked]) ** 2)
+                mean, coefficients = _ridge(within, values[train], penalty)
+                errors[i] += np.sum((mean + across @ coefficients - values[test]) ** 2)
         return penalties[int(errors.argmin())]
 
 

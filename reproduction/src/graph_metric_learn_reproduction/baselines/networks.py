@@ -168,9 +168,9 @@ class GraphNetwork(System):
             clock.start()
             with local_seed(self.seed, device), one_thread(), deterministic(device):
                 module = self.build(data.width, data.edge_width, len(self.classes_), setting).to(device)
-                found = self._train(module, data, targets, parts, setting.learning_rate, clock)
-            if best is None or found.rank > best.rank:
-                best, chosen = found, setting
+                trained = self._train(module, data, targets, parts, setting.learning_rate, clock)
+            if best is None or trained.rank > best.rank:
+                best, chosen = trained, setting
         assert best is not None
         self.module_, self.validation_, self.validation_loss_ = best.module, best.accuracy, best.loss
         self.chosen_ = {**chosen._asdict(), "epochs": best.epochs}
@@ -193,10 +193,10 @@ class GraphNetwork(System):
     def _settings(self) -> list[Setting]:
         sizes = self.default_sizes if self.sizes is None else self.sizes
         rates = self.default_rates if self.learning_rates is None else self.learning_rates
-        found = [Setting(layers, width, rate) for (layers, width), rate in itertools.product(sizes, rates)]
-        if not found:
+        settings = [Setting(layers, width, rate) for (layers, width), rate in itertools.product(sizes, rates)]
+        if not settings:
             raise ValueError("sizes and learning_rates must not be empty")
-        for setting in found:
+        for setting in settings:
             whole_number("number of layers", setting.layers, 1)
             whole_number("width", setting.width, 1)
             positive(learning_rate=setting.learning_rate)
@@ -204,7 +204,7 @@ class GraphNetwork(System):
             whole_number(option, getattr(self, option), 1)
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
-        return found
+        return settings
 
     def _device(self) -> torch.device:
         return resolve_device(self.device, auto="cuda" if self.on_gpu and torch.cuda.is_available() else "cpu")
@@ -232,25 +232,25 @@ class GraphNetwork(System):
         clock: _Clock,
     ) -> Trained:
         """The network in the best of its epochs, trained on the first part, and compared on the second."""
-        known, checked = parts
-        check = list(data.batches(checked, LARGE_BATCH))
+        train, test = parts
+        check = list(data.batches(test, LARGE_BATCH))
         rng = np.random.default_rng(self.seed)
         optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, HALVING, 0.5)
         best: Trained | None = None
         for epoch in range(1, self.epochs + 1):
             module.train()
-            for which, batch in data.shuffled(known, self.batch_size, rng):
+            for which, batch in data.shuffled(train, self.batch_size, rng):
                 optimizer.zero_grad(set_to_none=True)
                 nn.functional.cross_entropy(module(batch), targets[which]).backward()
                 optimizer.step()
             schedule.step()
-            scores, truth = _scores(module, check), targets[torch.from_numpy(checked).to(targets.device)]
+            scores, truth = _scores(module, check), targets[torch.from_numpy(test).to(targets.device)]
             accuracy = (scores.argmax(1) == truth).double().mean()
             loss = nn.functional.cross_entropy(scores, truth)
-            found = Trained(module, float(accuracy), float(loss), epoch)
-            if best is None or found.rank > best.rank:
-                best = found._replace(module=copy.deepcopy(module))
+            trained = Trained(module, float(accuracy), float(loss), epoch)
+            if best is None or trained.rank > best.rank:
+                best = trained._replace(module=copy.deepcopy(module))
             elif epoch - best.epochs >= self.patience:
                 break
             clock.tick(epoch)
@@ -269,17 +269,17 @@ def _scores(module: nn.Module, batches: Any) -> Tensor:
 def held_out(codes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the graphs to train on and of those held out; stratified, unless a class is too small for that.
 
-    >>> known, checked = held_out(np.arange(40) % 2, seed=0)
-    >>> len(known), np.bincount(checked % 2).tolist()
+    >>> train, test = held_out(np.arange(40) % 2, seed=0)
+    >>> len(train), np.bincount(test % 2).tolist()
     (36, [2, 2])
     """
     counts = np.bincount(codes)
     count = max(1, round(HELD_OUT * len(codes)))
     stratified = counts.min() >= 2 and count >= len(counts)
-    known, checked = train_test_split(
+    train, test = train_test_split(
         np.arange(len(codes)), test_size=count, random_state=seed, stratify=codes if stratified else None
     )
-    return known, checked
+    return train, test
 
 
 class _Clock:

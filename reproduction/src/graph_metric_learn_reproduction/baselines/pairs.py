@@ -66,8 +66,8 @@ class PairwiseSystem(System):
             If the solver warns or returns NaN or infinity for a pair, which the message names.
         """
         graphs = self.read(graphs)
-        if (known := self.closed_form(graphs)) is not None:
-            return known
+        if (distances := self.closed_form(graphs)) is not None:
+            return distances
         self.require()
         items = self.prepare(graphs)
         rows_on_disk = Checkpoint(checkpoint, fingerprint(self, graphs), len(items))

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from graph_metric_learn.features.edge_reading import EdgeReading
 from graph_metric_learn.features.onehot import decoded
 from graph_metric_learn.graphs import Graphs
-from graph_metric_learn.graphs.edge_data import EdgeData
+from graph_metric_learn.graphs.collection import EdgeData
 
 
 def node_features(graphs: Graphs) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Weisfeiler-Lehman labels and features, which at each level take in one more hop around a node.
 
-Labels are numbered exactly among the given graphs. `features.trees` hashes them instead, so that graphs that come later
-have comparable labels without a table.
+Labels are numbered exactly among the given graphs. `features.tree_hashes` hashes them instead, so that graphs that come
+later have comparable labels without a table.
 """
 
 from __future__ import annotations

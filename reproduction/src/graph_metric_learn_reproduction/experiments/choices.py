@@ -12,11 +12,11 @@ from graph_metric_learn.transport.ordering import TIES
 from .evaluate import RENUMBERED
 from .methods import grid
 from .published import PUBLISHED
-from .records import Config, Record, Records
+from .records import Config, Record, Records, cell, matching
 from .runner import cells
 from .settings import TABLES, TASKS, Task
 from .statistics import average_over_tasks, corrected_resampled_t
-from .tables import Entry, Rows, best_entry, difference_text, standard_error, table_entry
+from .tables import Entry, Rows, best_entry, difference_text, measured, standard_error
 
 # Changes to the authors' choices, by title.
 CHOICES: dict[str, dict[str, Any]] = {
@@ -49,9 +49,9 @@ def missed(records: Sequence[Record]) -> list[str]:
     """Tasks of Tables 1 and 2 whose k-NN mean is below the paper's by more than the paper's standard deviation."""
     names = []
     for name in (*TABLES["table1"], *TABLES["table2"]):
-        found = _entry(records, name, {})
+        entry = _entry(records, name, {})
         mean, std = PUBLISHED[name, "rpw", "knn"]
-        if found is not None and found.mean < mean - (std or 0.0):
+        if entry and entry.mean < mean - (std or 0.0):
             names.append(name)
     return names
 
@@ -69,15 +69,15 @@ def choice_rows(records: Sequence[Record], tasks: Sequence[str], changes: dict[s
     rows = [["", *tasks, "difference"]]
     base = {name: _entry(records, name, {}) for name in tasks}
     for title, change in changes.items():
-        found = {
+        entries = {
             name: None if change and _changes_nothing(TASKS[name], change) else _entry(records, name, change)
             for name in tasks
         }
-        if not any(found.values()):
+        if not any(entries.values()):
             continue
-        rows.append([title, *(_with_zeros(records, name, change, found[name]) for name in tasks)])
-        pairs = [(found[name], base[name]) for name in tasks]
-        gaps = [a.tests - b.tests for a, b in pairs if a is not None and b is not None and a.runs == b.runs]
+        rows.append([title, *(_with_zeros(records, name, change, entries[name]) for name in tasks)])
+        pairs = [(entries[name], base[name]) for name in tasks]
+        gaps = [a.tests - b.tests for a, b in pairs if a and b and a.runs == b.runs]
         rows[-1].append(_difference(gaps) if gaps and change else "")
     return rows
 
@@ -96,20 +96,19 @@ def _changes_nothing(task: Task, change: dict[str, Any]) -> bool:
 
 def _entry(records: Sequence[Record], name: str, change: dict[str, Any]) -> Entry | None:
     """k-NN on a task with a change; None if it was not measured."""
-    found = table_entry(records, TASKS[name], "rpw", "knn", **change)
-    return None if isinstance(found, str) else found
+    return measured(records, TASKS[name], "rpw", "knn", **change)
 
 
-def _with_zeros(records: Sequence[Record], name: str, change: dict[str, Any], found: Entry | None) -> str:
+def _with_zeros(records: Sequence[Record], name: str, change: dict[str, Any], entry: Entry | None) -> str:
     """The accuracy and the share of zeros after the ReLU, before training and after it."""
-    if found is None:
+    if entry is None:
         return ""
     if change.get("activation") == "none":
-        return str(found)
+        return str(entry)
     kept = {key: value for key, value in change.items() if key in ("propagation", "n_components")}
-    untrained = _entry(records, name, {**kept, "depth": found.model["depth"], "n_epochs": 0})
+    untrained = _entry(records, name, {**kept, "depth": entry.model["depth"], "n_epochs": 0})
     before = "" if untrained is None else f"{100 * untrained.zeros:.0f} → "
-    return f"{found} ({before}{100 * found.zeros:.0f} %)"
+    return f"{entry} ({before}{100 * entry.zeros:.0f} %)"
 
 
 # --- the tie rules on one learned metric -----------------------------------------------------------------------------
@@ -121,14 +120,15 @@ TIE_RULES = (*TIES, RENUMBERED)
 def tie_cells(runs: int) -> list[Config]:
     """One cell per task, rule and run: the same graphs, the same learned metric, another order of tied points."""
     return [
-        {
-            "what": "ties", "dataset": task.dataset, "features": task.features, "method": rule,
-            "model": {"depth": 2, "learning_rate": task.learning_rate}, "run": run, "classifier": "knn",
-        }
+        cell("ties", task.dataset, rule, "knn", run, features=task.features, model=_tie_model(task))
         for task in map(TASKS.__getitem__, CHOICE_TASKS)
         for rule in TIE_RULES
         for run in range(runs)
-    ]  # fmt: skip
+    ]
+
+
+def _tie_model(task: Task) -> dict[str, Any]:
+    return {"depth": 2, "learning_rate": task.learning_rate}
 
 
 def tie_rows(records: Sequence[Record]) -> Rows:
@@ -137,8 +137,8 @@ def tie_rows(records: Sequence[Record]) -> Rows:
     for rule in TIE_RULES:
         row = [rule]
         for task in map(TASKS.__getitem__, CHOICE_TASKS):
-            wanted = {"what": "ties", "dataset": task.dataset, "features": task.features, "method": rule}
-            found = best_entry(record for record in records if wanted.items() <= record["config"].items())
-            row.append(found if isinstance(found, str) else f"{found}, {found.distances:.2g} s")
+            runs = matching(records, what="ties", dataset=task.dataset, features=task.features, method=rule)
+            entry = best_entry(runs)
+            row.append(entry if isinstance(entry, str) else f"{entry}, {entry.distances:.2g} s")
         rows.append(row)
     return rows if any(any(row[1:]) for row in rows[1:]) else []

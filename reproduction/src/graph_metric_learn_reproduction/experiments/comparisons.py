@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .published import PUBLISHED
-from .records import Record, Result
+from .records import Record, Result, matching
 from .settings import GRAPHMETRIC_VARIANTS, OURS, RIVALS, ROWS, SGML_VARIANTS, TABLES, TASKS, TITLES, title
 from .statistics import average_over_tasks, corrected_resampled_t
 from .tables import (
@@ -17,11 +17,11 @@ from .tables import (
     count_text,
     difference_text,
     few_splits,
+    measured,
     paired_gaps,
     published_text,
     signed,
     standard_error,
-    table_entry,
 )
 
 UNCERTAINTY = 5.0  # points; assumed of a published mean without a spread, since most spreads are about as large
@@ -36,23 +36,23 @@ def other_systems(records: Sequence[Record], task: str) -> dict[tuple[str, str],
     return {
         row: entry
         for row in rows
-        if row[0] not in SGML_VARIANTS
-        and not isinstance(entry := table_entry(records, TASKS[task], *row), str)
-        and not entry.unfinished
+        if row[0] not in SGML_VARIANTS and (entry := measured(records, TASKS[task], *row)) and not entry.unfinished
     }
 
 
 def best_rows(records: Sequence[Record]) -> Rows:
     """Two rows below a table of all tasks: the best other system measured, and the best number in the paper."""
-    measured, published = ["best of all other systems measured here"], ["best number in the paper's tables"]
+    reached, published = ["best of all other systems measured here"], ["best number in the paper's tables"]
     for name in TABLES["beyond"]:
         others = other_systems(records, name)
         best = max(others, key=lambda row: others[row].mean, default=None)
-        measured.append("" if best is None else f"{others[best].mean:.1f}, {named(best, others[best])}")
-        paper = {(method, how): mean for (task, method, how), (mean, _) in PUBLISHED.items() if task == name}
+        reached.append("" if best is None else f"{others[best].mean:.1f}, {named(best, others[best])}")
+        paper = {
+            (method, classifier): mean for (task, method, classifier), (mean, _) in PUBLISHED.items() if task == name
+        }
         highest = max(paper, key=paper.__getitem__)
         published.append(f"{paper[highest]:.1f}, {title(*highest)}")
-    return [measured, published]
+    return [reached, published]
 
 
 def named(row: tuple[str, str], entry: Entry) -> str:
@@ -66,9 +66,9 @@ def outside_rows(records: Sequence[Record]) -> Rows:
     for (name, method, classifier), (mean, spread) in PUBLISHED.items():
         if method in SGML_VARIANTS:
             continue
-        found = table_entry(records, TASKS[name], method, classifier)
-        if not isinstance(found, str) and abs(found.mean - mean) > (UNCERTAINTY if spread is None else spread):
-            rows.append([title(method, classifier), name, str(found), published_text((mean, spread))])
+        entry = measured(records, TASKS[name], method, classifier)
+        if entry and abs(entry.mean - mean) > (UNCERTAINTY if spread is None else spread):
+            rows.append([title(method, classifier), name, str(entry), published_text((mean, spread))])
     return rows
 
 
@@ -76,20 +76,13 @@ def chosen_rows(records: Sequence[Record]) -> Rows:
     """What GraphMetric chose, by task: the largest mean weights over the runs, and how much learned scores count."""
     rows = [["", "chosen most, mean weight", "learned from most", "median weight of learned scores"]]
     for name in TABLES["beyond"]:
-        task = TASKS[name]
-        wanted = {
-            "method": "graphmetric",
-            "classifier": "head-knn",
-            "dataset": task.dataset,
-            "features": task.features,
-        }
-        found = [record["result"] for record in records if wanted.items() <= record["config"].items()]
-        if not found:
-            continue
-        used = Counter(part for result in found for part in result["learning"]["parts"])
-        most = ", ".join(part for part, _ in used.most_common(2))
-        weights = [result["learning"]["weight"] for result in found]
-        rows.append([name, most_chosen(found), most, f"{np.median(weights):g}"])
+        wanted = {"dataset": TASKS[name].dataset, "features": TASKS[name].features}
+        runs = matching(records, method="graphmetric", classifier="head-knn", **wanted)
+        if results := [record["result"] for record in runs]:
+            used = Counter(part for result in results for part in result["learning"]["parts"])
+            most = ", ".join(part for part, _ in used.most_common(2))
+            weights = [result["learning"]["weight"] for result in results]
+            rows.append([name, most_chosen(results), most, f"{np.median(weights):g}"])
     return rows
 
 
@@ -115,11 +108,9 @@ def ingredient_rows(records: Sequence[Record]) -> Rows:
             continue
         gaps, splits = {}, {}
         for name in TABLES["beyond"]:
-            whole, alone = (table_entry(records, TASKS[name], one, "head-knn") for one in ("graphmetric", method))
-            if not isinstance(whole, str) and not isinstance(alone, str):
-                paired = paired_gaps(alone, whole)
-                if len(paired):
-                    gaps[name], splits[name] = float(paired.mean()), len(paired)
+            whole, alone = (measured(records, TASKS[name], one, "head-knn") for one in ("graphmetric", method))
+            if whole and alone and len(paired := paired_gaps(alone, whole)):
+                gaps[name], splits[name] = float(paired.mean()), len(paired)
         if gaps:
             extremes = [
                 f"{signed(gaps[name])}, {name}{few_splits(splits[name])}"
@@ -142,12 +133,12 @@ def rival_rows(records: Sequence[Record], ours: tuple[str, str] = OURS) -> Rows:
     The last columns are the mean over the tasks that both have, with its test, and their median.
     """
     rows = [[f"{title(*ours)}, less", *TABLES["beyond"], "mean over tasks", "median"]]
-    own = {name: table_entry(records, TASKS[name], *ours) for name in TABLES["beyond"]}
+    own = {name: measured(records, TASKS[name], *ours) for name in TABLES["beyond"]}
     for rival in RIVALS:
         gaps: dict[str, np.ndarray] = {}
         for name, mine in own.items():
-            theirs = table_entry(records, TASKS[name], *rival)
-            if not isinstance(mine, str) and not isinstance(theirs, str) and len(paired := paired_gaps(mine, theirs)):
+            theirs = measured(records, TASKS[name], *rival)
+            if mine and theirs and len(paired := paired_gaps(mine, theirs)):
                 gaps[name] = paired
         if not gaps:
             continue

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .records import Record
+from .records import Record, matching
 from .statistics import PairedTest, average_over_tasks, corrected_resampled_t, p_text
 from .tables import SPLITS, count_text, difference_text, standard_error
 
@@ -38,12 +38,8 @@ class Comparison(NamedTuple):
 
 def scores_of(records: Sequence[Record], wanted: Mapping[str, Any], scale: float = 1.0) -> Scores:
     """Test scores of the records whose configuration has the wanted entries, times `scale`, in the order of splits."""
-    found = {
-        record["config"]["run"]: scale * record["result"]["test"]
-        for record in records
-        if wanted.items() <= record["config"].items() and "test" in record["result"]
-    }
-    return dict(sorted(found.items()))
+    runs = (record for record in matching(records, **wanted) if "test" in record["result"])
+    return dict(sorted((record["config"]["run"], scale * record["result"]["test"]) for record in runs))
 
 
 def scores_text(scores: Scores, digits: int = 1, full: int = SPLITS, unit: str = "split") -> str:
@@ -79,25 +75,25 @@ def compared_by_dataset(
     ones: Mapping[str, Scores], others: Mapping[str, Scores], digits: int = 1
 ) -> dict[str, Comparison]:
     """The differences by dataset, where both were measured on some split."""
-    found = {name: compared(ones[name], others[name], digits) for name in ones}
-    return {name: difference for name, difference in found.items() if difference is not None}
+    gaps = {name: compared(ones[name], others[name], digits) for name in ones}
+    return {name: gap for name, gap in gaps.items() if gap is not None}
 
 
-def average(found: Mapping[str, Comparison]) -> Comparison:
+def average(by_dataset: Mapping[str, Comparison]) -> Comparison:
     """The mean over datasets, each of which counts the same; errors of different datasets are independent."""
-    errors = np.array([one.error for one in found.values()])
-    test = average_over_tasks([one.test for one in found.values()])
-    digits = max(one.digits for one in found.values())
+    errors = np.array([one.error for one in by_dataset.values()])
+    test = average_over_tasks([one.test for one in by_dataset.values()])
+    digits = max(one.digits for one in by_dataset.values())
     return Comparison(test.mean, float(np.sqrt(np.sum(errors**2)) / len(errors)), test, digits)
 
 
-def judged(found: Mapping[str, Comparison]) -> dict[str, dict[str, Comparison]]:
+def judged(by_dataset: Mapping[str, Comparison]) -> dict[str, dict[str, Comparison]]:
     """The datasets where the difference is clear and above 0 ("better"), clear and below ("worse"), or "unclear"."""
-    clear = {name for name, one in found.items() if one.test.p < CLEAR}
+    clear = {name for name, one in by_dataset.items() if one.test.p < CLEAR}
     return {
-        "better": {name: one for name, one in found.items() if name in clear and one.difference > 0},
-        "worse": {name: one for name, one in found.items() if name in clear and one.difference < 0},
-        "unclear": {name: one for name, one in found.items() if name not in clear},
+        "better": {name: one for name, one in by_dataset.items() if name in clear and one.difference > 0},
+        "worse": {name: one for name, one in by_dataset.items() if name in clear and one.difference < 0},
+        "unclear": {name: one for name, one in by_dataset.items() if name not in clear},
     }
 
 
@@ -105,12 +101,12 @@ def score_row(
     title: str, by_dataset: Mapping[str, Scores], digits: int = 1, full: int = SPLITS, unit: str = "split"
 ) -> list[str]:
     """A row of a table: scores by dataset, and the mean of their means, if no dataset is missing."""
-    found = list(by_dataset.values())
-    mean = f"{np.mean([np.mean(list(one.values())) for one in found]):.{digits}f}" if all(found) else ""
-    return [title, *(scores_text(one, digits, full, unit) for one in found), mean]
+    scores = list(by_dataset.values())
+    mean = f"{np.mean([np.mean(list(one.values())) for one in scores]):.{digits}f}" if all(scores) else ""
+    return [title, *(scores_text(one, digits, full, unit) for one in scores), mean]
 
 
-def difference_row(title: str, found: Mapping[str, Comparison], datasets: Sequence[str]) -> list[str]:
+def difference_row(title: str, by_dataset: Mapping[str, Comparison], datasets: Sequence[str]) -> list[str]:
     """A row of a table: differences by dataset, and their average, if no dataset is missing."""
-    mean = str(average(found)) if len(found) == len(datasets) else ""
-    return [title, *(str(found.get(name, "")) for name in datasets), mean]
+    mean = str(average(by_dataset)) if len(by_dataset) == len(datasets) else ""
+    return [title, *(str(by_dataset.get(name, "")) for name in datasets), mean]

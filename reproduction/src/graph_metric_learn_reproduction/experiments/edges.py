@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..markdown import render_sentence
+from ..pages.render import render_sentence
 from .comparisons import most_chosen
 from .differences import Comparison, average, compared_by_dataset, difference_row, judged, scores_of
-from .records import Config, Record, Result
-from .settings import PACKAGE, TASKS, TITLES
+from .records import Config, Record, Result, cell, matching
+from .settings import TASKS, TITLES
 from .tables import Entry, Rows, best_entry, signed
 
 # What the labels, vectors and directions of edges mean, by dataset.
@@ -42,7 +42,7 @@ def edge_datasets(named: Sequence[str] | None) -> list[str]:
 def edge_cells(datasets: Sequence[str], runs: int) -> list[Config]:
     """A cell for each dataset and run, with and without edge data."""
     return [
-        _cell(name, run, "graphmetric", {"edges": edges}, CLASSIFIER)
+        cell("edges", name, "graphmetric", CLASSIFIER, run, model={"edges": edges})
         for name in datasets
         for run in range(runs)
         for edges in READINGS.values()
@@ -51,14 +51,7 @@ def edge_cells(datasets: Sequence[str], runs: int) -> list[Config]:
 
 def network_cells(datasets: Sequence[str], runs: int) -> list[Config]:
     """A cell of GINE for each dataset and run."""
-    return [_cell(name, run, "gine", NETWORK, "own") for name in datasets for run in range(runs)]
-
-
-def _cell(name: str, run: int, method: str, model: dict[str, Any], classifier: str) -> Config:
-    return {
-        "what": "edges", "dataset": name, "features": None, "method": method,
-        "model": model, "run": run, "classifier": classifier,
-    }  # fmt: skip
+    return [cell("edges", name, "gine", "own", run, model=NETWORK) for name in datasets for run in range(runs)]
 
 
 def edge_rows(records: Sequence[Record], datasets: Sequence[str] = tuple(EDGE_DATASETS)) -> Rows:
@@ -68,14 +61,16 @@ def edge_rows(records: Sequence[Record], datasets: Sequence[str] = tuple(EDGE_DA
     """
     rows = [["", *datasets, "average"]]
     for title, edges in READINGS.items():
-        found = [_entry(records, name, edges) for name in datasets]
-        means = [entry.mean for entry in found if entry is not None]
+        entries = [_entry(records, name, edges) for name in datasets]
+        means = [entry.mean for entry in entries if entry is not None]
         mean = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
-        rows.append([f"GraphMetric, {title}", *("" if entry is None else str(entry) for entry in found), mean])
+        rows.append([f"GraphMetric, {title}", *("" if entry is None else str(entry) for entry in entries), mean])
     rows.append(difference_row("difference", _comparisons(records, datasets), datasets))
-    networks = [best_entry(_matching(records, name, NETWORK, "own")) for name in datasets]
+    networks = [
+        best_entry(matching(records, what="edges", dataset=name, method="gine", model=NETWORK)) for name in datasets
+    ]
     if any(networks):
-        means = [found.mean for found in networks if not isinstance(found, str)]
+        means = [entry.mean for entry in networks if not isinstance(entry, str)]
         mean = f"{np.mean(means):.1f}" if len(means) == len(datasets) else ""
         rows.append([TITLES["gine"], *map(str, networks), mean])
     results = [_results(records, name, READINGS["with edge data"]) for name in datasets]
@@ -107,18 +102,17 @@ def edge_choice_rows(records: Sequence[Record]) -> Rows:
 
 def edge_judgement(records: Sequence[Record]) -> str:
     """Where edge data helps, where it hurts, and where the difference may be chance; empty if nothing is measured."""
-    found = _comparisons(records, list(EDGE_DATASETS))
-    if not found:
+    gaps = _comparisons(records, list(EDGE_DATASETS))
+    if not gaps:
         return ""
-    below = [name for name in found if all(_beaten(_results(records, name, edges)) for edges in READINGS.values())]
+    below = [name for name in gaps if all(_beaten(_results(records, name, edges)) for edges in READINGS.values())]
     return render_sentence(
-        PACKAGE,
         "edges.md",
-        n_datasets=len(found),
-        average=average(found).in_words("points"),
-        median=signed(np.median([one.difference for one in found.values()])),
+        n_datasets=len(gaps),
+        average=average(gaps).in_words("points"),
+        median=signed(np.median([one.difference for one in gaps.values()])),
         below=below,
-        **judged(found),
+        **judged(gaps),
     )
 
 
@@ -128,19 +122,13 @@ def _results(records: Sequence[Record], name: str, edges: Any) -> list[Result]:
 
 
 def _records(records: Sequence[Record], name: str, edges: Any) -> list[Record]:
-    return _matching(records, name, {"edges": edges}, CLASSIFIER)
-
-
-def _matching(records: Sequence[Record], name: str, model: dict[str, Any], classifier: str) -> list[Record]:
-    """The records of all runs of one system on a dataset."""
-    wanted = {"what": "edges", "dataset": name, "model": model, "classifier": classifier}
-    return [record for record in records if wanted.items() <= record["config"].items()]
+    return matching(records, what="edges", dataset=name, classifier=CLASSIFIER, model={"edges": edges})
 
 
 def _entry(records: Sequence[Record], name: str, edges: Any) -> Entry | None:
     """The accuracies on a dataset; None if there are none."""
-    found = best_entry(_records(records, name, edges))
-    return None if isinstance(found, str) else found
+    entry = best_entry(_records(records, name, edges))
+    return None if isinstance(entry, str) else entry
 
 
 def _comparisons(records: Sequence[Record], datasets: Sequence[str]) -> dict[str, Comparison]:

@@ -200,15 +200,15 @@ def _score(
 @lru_cache(maxsize=2)
 def dataset(name: str, features: str | None, root: str | None, edges: Any = False) -> tuple[Graphs, np.ndarray]:
     """Graphs and classes of a dataset, read once per process; without what edges carry, as the paper reads them."""
-    found = load_tu(name, features=features, root=root, edges=edges, min_nodes=2)
-    return as_graphs(found.graphs), found.y
+    loaded = load_tu(name, features=features, root=root, edges=edges, min_nodes=2)
+    return as_graphs(loaded.graphs), loaded.y
 
 
 @lru_cache(maxsize=2)
 def all_graphs(name: str, root: str | None) -> tuple[Graphs, np.ndarray]:
     """All graphs of a dataset in the order of its files, graphs of a single node among them, edges without data."""
-    found = load_tu(name, features=None, root=root, edges=False)
-    return as_graphs(found.graphs), found.y
+    loaded = load_tu(name, features=None, root=root, edges=False)
+    return as_graphs(loaded.graphs), loaded.y
 
 
 @lru_cache(maxsize=2)
@@ -218,16 +218,16 @@ def whole_dataset(name: str, root: str | None) -> tuple[Graphs, np.ndarray, dict
     Classes with fewer members than the protocol has folds are left out, unless all are that small: then the folds do
     not look at classes, see :func:`protocol.split`.
     """
-    found = load_tu(name, features=None, root=root)
-    _, codes, counts = np.unique(found.y, return_inverse=True, return_counts=True)
+    loaded = load_tu(name, features=None, root=root)
+    _, codes, counts = np.unique(loaded.y, return_inverse=True, return_counts=True)
     large = counts >= protocol.FOLDS
     kept = np.flatnonzero(large[codes]) if large.any() else np.arange(len(codes))
-    graphs, y = as_graphs(found.graphs)[kept], found.y[kept]
+    graphs, y = as_graphs(loaded.graphs)[kept], loaded.y[kept]
     classes, data = len(np.unique(y)), graphs.edge_data
     described = {
         "graphs": len(y), "classes": classes, "single_nodes": int(np.sum(graphs.sizes == 1)),
         "left_out": {
-            "no_nodes": found.dropped, "small_classes": len(codes) - len(y), "classes": len(counts) - classes,
+            "no_nodes": loaded.dropped, "small_classes": len(codes) - len(y), "classes": len(counts) - classes,
         },
         "edges": {} if data is None else {
             "labels": 0 if data.labels is None else len(np.unique(data.labels, axis=0)),

@@ -12,7 +12,7 @@ from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 
 from .evaluate import all_graphs
 from .heads import head_results
-from .records import Config, Record, Result
+from .records import Config, Record, Result, cell, matching
 from .settings import HEADS, TITLES
 from .tables import Rows
 
@@ -34,31 +34,28 @@ def read_splits(folder: str | Path, name: str, count: int) -> list[tuple[np.ndar
     try:
         folds = json.loads(path.read_text(encoding="utf-8"))
         inner = [fold["model_selection"][0] if "model_selection" in fold else fold for fold in folds]
-        found = [
+        splits = [
             (np.array([*part["train"], *part["validation"]]), np.array(fold["test"]))
             for part, fold in zip(inner, folds, strict=True)
         ]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ValueError(f"{path}: not a file of splits ({error})") from None
-    for train, test in found:
+    for train, test in splits:
         both = np.sort(np.concatenate([train, test]))
         if len(both) != count or (both != np.arange(count)).any():
             raise ValueError(f"{path}: a fold does not have each of the {count} graphs of {name} once")
-    return found
+    return splits
 
 
 def fair_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Config]:
     """A cell for each dataset, fold and head."""
     return [
-        {
-            "what": "fair", "dataset": name, "features": None, "method": "graphmetric", "model": {}, "run": run,
-            "classifier": head,
-        }
+        cell("fair", name, "graphmetric", head, run)
         for name in FAIR_DATASETS
         if datasets is None or name in datasets
         for run in range(runs)
         for head in HEADS
-    ]  # fmt: skip
+    ]
 
 
 def evaluate_fair(configs: list[Config], root: str | None, folder: str) -> list[Result]:
@@ -77,8 +74,8 @@ def fair_rows(records: Sequence[Record]) -> Rows:
     for head in HEADS:
         cells = []
         for name in FAIR_DATASETS:
-            wanted = {"what": "fair", "dataset": name, "classifier": head}
-            tests = [100 * one["result"]["test"] for one in records if wanted.items() <= one["config"].items()]
+            runs = matching(records, what="fair", dataset=name, classifier=head)
+            tests = [100 * record["result"]["test"] for record in runs]
             short = "" if len(tests) >= 10 else f" ({len(tests)} folds)"
             cells.append(f"{np.mean(tests):.1f} ± {np.std(tests):.1f}{short}" if tests else "")
         if any(cells):

@@ -12,7 +12,7 @@ import numpy as np
 from graph_metric_learn.transport import pw_distance, rpw_distance
 from graph_metric_learn.transport.reference import rpw_quadratic, rpw_sequential
 
-from .records import Config, Record, Records
+from .records import Config, Record, Records, matching
 from .timing import seconds
 
 DIMENSION = 5  # of all points, as in the paper
@@ -102,8 +102,7 @@ def point_config(method: str, points: int) -> Config:
 def figure_times(records: Iterable[Record]) -> Times:
     """The recorded (points, seconds) by method, by increasing points."""
     times: Times = {}
-    for record in records:
-        if record["config"].get("what") == "figure1":
-            point = record["config"]["model"]["points"], record["result"]["seconds"]
-            times.setdefault(record["config"]["method"], []).append(point)
+    for record in matching(records, what="figure1"):
+        point = record["config"]["model"]["points"], record["result"]["seconds"]
+        times.setdefault(record["config"]["method"], []).append(point)
     return {method: sorted(points) for method, points in times.items()}

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..plots import as_png, times_against_paper, times_by_points
+from ..pages.plots import as_png, times_against_paper, times_by_points
 from .figure1 import figure_times
 from .methods import grid
 from .published import PUBLISHED, PUBLISHED_SECONDS
-from .records import Record
-from .runtimes import found_times
+from .records import Record, matching
+from .runtimes import recorded_times
 from .settings import TABLES, TASKS
 from .tables import Entry, table_entry
 
@@ -25,18 +25,18 @@ def accuracy(records: Sequence[Record]) -> bytes:
     for axes, classifier in zip(figure.subplots(2, 1, sharex=True), ("knn", "svm"), strict=True):
         published = [PUBLISHED[name, "rpw", classifier] for name in names]
         ours = {"rpw": classifier, "graphmetric": {"knn": "head-knn", "svm": "head-svc"}[classifier]}
-        found = {
+        measured = {
             method: [_mean_and_spread(table_entry(records, TASKS[name], method, chosen)) for name in names]
             for method, chosen in ours.items()
         }
         for shift, label, color, numbers in (
             (-0.2, "SGML, the paper", "0.5", published),
-            (0.0, "SGML, here", "C3", found["rpw"]),
-            (0.2, "GraphMetric", "C0", found["graphmetric"]),
+            (0.0, "SGML, here", "C3", measured["rpw"]),
+            (0.2, "GraphMetric", "C0", measured["graphmetric"]),
         ):
             means, spreads = zip(*numbers, strict=True)
-            places = np.arange(len(names)) + shift
-            axes.errorbar(places, means, spreads, fmt="o", markersize=5, capsize=2, lw=0.8, color=color, label=label)
+            positions = np.arange(len(names)) + shift
+            axes.errorbar(positions, means, spreads, fmt="o", markersize=5, capsize=2, lw=0.8, color=color, label=label)
         axes.set(ylabel="test accuracy, %", title="k-NN" if classifier == "knn" else "SVM")
         axes.grid(axis="y", alpha=0.3)
         axes.legend(fontsize=8, loc="lower left")
@@ -51,11 +51,11 @@ def _mean_and_spread(entry: Entry | str) -> tuple[float, float]:
 
 def runtimes(records: Sequence[Record]) -> bytes:
     """Seconds for training and for all distances beside the paper's."""
-    found = found_times(records)
+    times = recorded_times(records)
     return as_png(
         times_against_paper(
             {
-                name: {**found[name], "paper_training": training, "paper_distances": distances}
+                name: {**times[name], "paper_training": training, "paper_distances": distances}
                 for name, (_, training, distances, *_) in PUBLISHED_SECONDS.items()
             }
         )
@@ -77,11 +77,7 @@ def learning(records: Sequence[Record]) -> bytes | None:
     for number, (name, task) in enumerate(TASKS.items()):
         (setting,) = grid(task, "rpw", depth=2, n_epochs=10)
         wanted = {"dataset": task.dataset, "features": task.features, "method": "rpw", "classifier": "knn"}
-        losses = [
-            record["result"]["loss"]
-            for record in records
-            if record["config"]["model"] == setting and wanted.items() <= record["config"].items()
-        ]
+        losses = [record["result"]["loss"] for record in matching(records, **wanted, model=setting)]
         if losses:
             color = f"C{number}" if number < 10 else "black"  # matplotlib's cycle has ten colours
             axes.plot(range(1, 11), np.mean(losses, axis=0), marker="o", markersize=3, color=color, label=name)

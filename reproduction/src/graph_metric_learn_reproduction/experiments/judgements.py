@@ -1,4 +1,4 @@
-"""Sentences that say how measured accuracies compare with the paper's; their wording is in `prose/`."""
+"""Sentences that say how measured accuracies compare with the paper's; their wording is in `pages/prose/`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..markdown import render_sentence
+from ..pages.render import render_sentence
 from .choices import missed
 from .comparisons import named, other_systems
 from .published import PUBLISHED
 from .records import Record
-from .settings import PACKAGE, TABLES, TASKS
-from .tables import paired_gaps, signed, table_entry
+from .settings import TABLES, TASKS
+from .tables import measured, paired_gaps, signed
 
 
 def sgml_judgement(records: Sequence[Record]) -> str:
@@ -20,11 +20,9 @@ def sgml_judgement(records: Sequence[Record]) -> str:
     names = (*TABLES["table1"], *TABLES["table2"])
     gaps = []
     for name in names:
-        found = table_entry(records, TASKS[name], "rpw", "knn")
-        if not isinstance(found, str):
-            gaps.append(found.mean - PUBLISHED[name, "rpw", "knn"][0])
+        if entry := measured(records, TASKS[name], "rpw", "knn"):
+            gaps.append(entry.mean - PUBLISHED[name, "rpw", "knn"][0])
     return render_sentence(
-        PACKAGE,
         "sgml.md",
         n_measured=len(gaps),
         n_tasks=len(names),
@@ -38,15 +36,13 @@ def graph_metric_judgement(records: Sequence[Record]) -> str:
     """How GraphMetric compares with the paper's k-NN, the best number of the paper, and other systems run here."""
     gaps, heads, best, behind = {}, [], [], []
     for name in TABLES["beyond"]:
-        found = {c: table_entry(records, TASKS[name], "graphmetric", c) for c in ("head-knn", "head-auto")}
-        entries = {classifier: entry for classifier, entry in found.items() if not isinstance(entry, str)}
-        if "head-knn" not in entries:
+        neighbors, chosen = (measured(records, TASKS[name], "graphmetric", head) for head in ("head-knn", "head-auto"))
+        if neighbors is None:
             continue
-        neighbors = entries["head-knn"]
         gaps[name] = _tenths(neighbors.mean) - PUBLISHED[name, "rpw", "knn"][0]
-        if "head-auto" in entries and len(paired := paired_gaps(neighbors, entries["head-auto"])):
+        if chosen and len(paired := paired_gaps(neighbors, chosen)):
             heads.append(paired.mean())
-        ours = max(entry.mean for entry in entries.values())
+        ours = max(entry.mean for entry in (neighbors, chosen) if entry)
         if _tenths(ours) >= max(mean for (task, *_), (mean, _) in PUBLISHED.items() if task == name):
             best.append(name)
         others = other_systems(records, name)
@@ -57,10 +53,9 @@ def graph_metric_judgement(records: Sequence[Record]) -> str:
                 "ours": f"{ours:.1f}", "difference": f"{others[ahead].mean - ours:.1f}",
             })  # fmt: skip
     if not gaps:
-        return render_sentence(PACKAGE, "graph_metric.md", n_measured=0)
+        return render_sentence("graph_metric.md", n_measured=0)
     differences, largest = np.array(list(gaps.values())), max(gaps, key=gaps.__getitem__)
     return render_sentence(
-        PACKAGE,
         "graph_metric.md",
         n_measured=len(gaps),
         n_reached=int(np.sum(differences >= 0)),

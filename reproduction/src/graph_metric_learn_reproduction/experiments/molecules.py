@@ -16,7 +16,7 @@ from graph_metric_learn.metrics.automatic.estimator import GraphMetric
 
 from .differences import Scores, compared, scores_of, scores_text
 from .heads import area_under_curve, head_results, root_mean_square_error
-from .records import Config, Record, Result
+from .records import Config, Record, Result, cell, matching
 from .settings import HEADS, OURS, title
 from .tables import Rows, few_splits
 
@@ -60,14 +60,14 @@ def read_molecules(name: str, folder: str, copies: str) -> Molecules:
     from rdkit import Chem
 
     task = MOLECULE_TASKS[name]
-    found = load_smiles(Path(folder) / f"{name}.csv", "smiles", task.target)
-    flat = np.array([Chem.MolToSmiles(Chem.MolFromSmiles(one), isomericSmiles=False) for one in found.smiles])
+    table = load_smiles(Path(folder) / f"{name}.csv", "smiles", task.target)
+    flat = np.array([Chem.MolToSmiles(Chem.MolFromSmiles(one), isomericSmiles=False) for one in table.smiles])
     _, first = np.unique(flat, return_index=True)
     rows = np.sort(first) if copies == "dropped" else np.arange(len(flat))
-    groups = np.array(scaffolds(found.smiles)) if task.groups == "scaffolds" else flat
-    assert found.y is not None
-    graphs = as_graphs(found.graphs)
-    return Molecules(graphs[rows], found.y[rows], np.array(found.smiles)[rows], groups[rows], len(flat) - len(first))
+    groups = np.array(scaffolds(table.smiles)) if task.groups == "scaffolds" else flat
+    assert table.y is not None
+    graphs = as_graphs(table.graphs)
+    return Molecules(graphs[rows], table.y[rows], np.array(table.smiles)[rows], groups[rows], len(flat) - len(first))
 
 
 def group_split(groups: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
@@ -92,16 +92,13 @@ def molecule_cells(
     rows = [("graphmetric", head, copies) for copies in COPIES for head in HEADS]
     rows += [(method, "own", "kept") for method in rivals]
     return [
-        {
-            "what": "molecules", "dataset": name, "features": None, "method": method,
-            "model": {"copies": copies}, "run": run, "classifier": classifier,
-        }
+        cell("molecules", name, method, classifier, run, model={"copies": copies})
         for name in names
         for run in range(runs)
         for method, classifier, copies in rows
         if copies == "kept" or MOLECULE_TASKS[name].groups == "copies"
         if classifier != "head-svc" or MOLECULE_TASKS[name].task == "classes"
-    ]  # fmt: skip
+    ]
 
 
 def evaluate_molecules(configs: list[Config], folder: str) -> list[Result]:
@@ -129,8 +126,8 @@ def evaluate_molecules(configs: list[Config], folder: str) -> list[Result]:
     else:
         from sklearn.metrics import roc_auc_score
 
-        found = system.decision_function(data.smiles[test])
-        reached = float(roc_auc_score(data.y[test], found if found.ndim == 1 else found[:, 1] - found[:, 0]))
+        scores = system.decision_function(data.smiles[test])
+        reached = float(roc_auc_score(data.y[test], scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0]))
     return [{"test": reached, "seconds": {"training": time.perf_counter() - start}, **described} for _ in configs]
 
 
@@ -144,12 +141,12 @@ def molecule_rows(records: Sequence[Record]) -> Rows:
     lines += [(method, "own", "kept") for method in MOLECULE_RIVALS]
     ours = [scores_of(records, molecule_wanted(name, *OURS, "kept")) for name in MOLECULE_TASKS]
     for method, classifier, copies in lines:
-        found = [scores_of(records, molecule_wanted(name, method, classifier, copies)) for name in MOLECULE_TASKS]
-        cells = [scores_text(scores, 3) for scores in found]
+        reached = [scores_of(records, molecule_wanted(name, method, classifier, copies)) for name in MOLECULE_TASKS]
+        cells = [scores_text(scores, 3) for scores in reached]
         if any(cells):
             rows.append([title(method, classifier) + COPIES[copies], *cells])
         if method in MOLECULE_RIVALS:
-            gaps = [_gap(own, scores) for own, scores in zip(ours, found, strict=True)]
+            gaps = [_gap(own, scores) for own, scores in zip(ours, reached, strict=True)]
             if any(gaps):
                 rows.append([f"— {title(*OURS)}, less {title(method, classifier)}", *gaps])
     return rows if len(rows) > 1 else []
@@ -163,12 +160,12 @@ def _gap(own: Scores, scores: Scores) -> str:
 
 def molecule_copies(records: Sequence[Record]) -> str:
     """How many molecules of each dataset are copies of an earlier one, in words; empty without records."""
-    found = {
+    copies = {
         record["config"]["dataset"]: record["result"]["copies"]
-        for record in records
-        if record["config"].get("what") == "molecules" and "copies" in record["result"]
+        for record in matching(records, what="molecules")
+        if "copies" in record["result"]
     }
-    listed = [f"{found[name]} on {name}" for name in MOLECULE_TASKS if name in found]
+    listed = [f"{copies[name]} on {name}" for name in MOLECULE_TASKS if name in copies]
     return " and ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 

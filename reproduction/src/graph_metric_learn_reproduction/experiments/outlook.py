@@ -16,7 +16,7 @@ from graph_metric_learn.metrics.base import BaseGraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKNNClassifier, GraphKNNRegressor, NearestClassMean
 
-from ..markdown import render_sentence
+from ..pages.render import render_sentence
 from . import protocol
 from .differences import (
     CLEAR,
@@ -34,8 +34,8 @@ from .differences import (
 from .evaluate import dataset
 from .heads import accuracy, root_mean_square_error
 from .molecules import group_split, molecule_wanted, read_molecules
-from .records import Config, Record, Result
-from .settings import PACKAGE, TITLES, title
+from .records import Config, Record, Result, cell, matching
+from .settings import TITLES, title
 from .tables import Rows
 
 # Node features of SGML by dataset: the richest that the paper's tables have. GraphMetric reads all that nodes carry.
@@ -76,13 +76,16 @@ NUMBER_VARIANTS = {  # without training, and with it
 def outlook_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Config]:
     """Cells of classes: each metric with k-NN and nearest class means, by dataset and split."""
     return [
-        _cell(name, run, variant, predictor, OUTLOOK_DATASETS[name] if variant.method == "sgml" else None)
+        cell(
+            "outlook", name, variant.method, predictor, run,
+            features=features if variant.method == "sgml" else None, model=variant.model,
+        )
         for variant in VARIANTS.values()
-        for name in OUTLOOK_DATASETS
+        for name, features in OUTLOOK_DATASETS.items()
         if datasets is None or name in datasets
         for run in range(runs)
         for predictor in PREDICTORS
-    ]
+    ]  # fmt: skip
 
 
 def number_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Config]:
@@ -90,18 +93,11 @@ def number_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Confi
     if datasets is not None and NUMBERS_DATASET not in datasets:
         return []
     return [
-        _cell(NUMBERS_DATASET, run, variant, f"{N_NEIGHBORS}-nn", None)
+        cell("outlook", NUMBERS_DATASET, variant.method, f"{N_NEIGHBORS}-nn", run, model=variant.model)
         for pair in NUMBER_VARIANTS.values()
         for variant in pair
         for run in range(runs)
     ]
-
-
-def _cell(name: str, run: int, variant: Variant, predictor: str, features: str | None) -> Config:
-    return {
-        "what": "outlook", "dataset": name, "features": features, "method": variant.method,
-        "model": variant.model, "run": run, "classifier": predictor,
-    }  # fmt: skip
 
 
 def evaluate_outlook(configs: list[Config], root: str | None, folder: str) -> list[Result]:
@@ -154,9 +150,9 @@ def outlook_rows(records: Sequence[Record]) -> Rows:
     names = list(OUTLOOK_DATASETS)
     rows = [["", *names, "average"]]
     for row in itertools.product(VARIANTS, PREDICTORS):
-        found = outlook_scores(records, *row)
-        if any(found.values()):
-            rows.append(score_row(_title(row), found))
+        scores = outlook_scores(records, *row)
+        if any(scores.values()):
+            rows.append(score_row(_title(row), scores))
         for one, other in COMPARED.values():
             if one == row and (differences := _comparisons(records, one, other)):
                 rows.append(difference_row(f"— less {_title(other)}", differences, names))
@@ -177,7 +173,7 @@ def number_rows(records: Sequence[Record]) -> Rows:
     if len(rows) == 1:
         return []
     wanted = molecule_wanted(NUMBERS_DATASET, "graphmetric", "head-knn", "kept")
-    measured = [one for one in records if _is_number_cell(one["config"])]
+    measured = matching(records, what="outlook", dataset=NUMBERS_DATASET)
     of_mean = {one["config"]["run"]: one["result"]["mean_error"] for one in measured}
     rows.append([title("graphmetric", "head-knn"), scores_text(scores_of(records, wanted), 3)])
     return [*rows, ["always the mean", scores_text(of_mean, 3)]]
@@ -187,9 +183,9 @@ def outlook_judgement(records: Sequence[Record]) -> str:
     """Where each of these helps, and where it does not; empty if nothing is measured."""
     lines = []
     for what, (one, other) in COMPARED.items():
-        if found := _comparisons(records, one, other):
+        if gaps := _comparisons(records, one, other):
             lines.append(
-                {"what": what, "other": _title(other), "n": len(found), "average": average(found), **judged(found)}
+                {"what": what, "other": _title(other), "n": len(gaps), "average": average(gaps), **judged(gaps)}
             )
     numbers = {}
     for name, pair in NUMBER_VARIANTS.items():
@@ -198,7 +194,7 @@ def outlook_judgement(records: Sequence[Record]) -> str:
             numbers[name] = difference
     if not lines and not numbers:
         return ""
-    return render_sentence(PACKAGE, "outlook.md", lines=lines, numbers=numbers, dataset=NUMBERS_DATASET, clear=CLEAR)
+    return render_sentence("outlook.md", lines=lines, numbers=numbers, dataset=NUMBERS_DATASET, clear=CLEAR)
 
 
 def outlook_scores(records: Sequence[Record], metric: str, predictor: str) -> dict[str, Scores]:
@@ -209,11 +205,7 @@ def outlook_scores(records: Sequence[Record], metric: str, predictor: str) -> di
 
 
 def _number_scores(records: Sequence[Record], variant: Variant) -> Scores:
-    return scores_of([one for one in records if _is_number_cell(one["config"])], {"model": variant.model})
-
-
-def _is_number_cell(config: Config) -> bool:
-    return config.get("what") == "outlook" and config["dataset"] == NUMBERS_DATASET
+    return scores_of(records, {"what": "outlook", "dataset": NUMBERS_DATASET, "model": variant.model})
 
 
 def _comparisons(records: Sequence[Record], one: Row, other: Row) -> dict[str, Comparison]:
@@ -226,7 +218,6 @@ def _title(row: Row) -> str:
 
 
 def _largest_class(records: Sequence[Record], name: str) -> str:
-    wanted = {"what": "outlook", "dataset": name}
-    measured = [one for one in records if wanted.items() <= one["config"].items()]
+    measured = matching(records, what="outlook", dataset=name)
     by_split = {one["config"]["run"]: one["result"]["largest_class"] for one in measured}
     return f"{100 * np.mean(list(by_split.values())):.1f}" if by_split else ""

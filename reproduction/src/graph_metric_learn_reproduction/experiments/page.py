@@ -1,6 +1,6 @@
 """The results page, generated from records: README.md with its figures, and the same as one self-contained HTML file.
 
-Its prose is in `prose/results.md`; this module computes what stands between: tables, figures and sentences.
+Its prose is in `pages/prose/results.md`; this module computes what stands between: tables, figures and sentences.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from graph_metric_learn._core.files import write_atomic
-from graph_metric_learn.viz.render import render_html
 
-from ..markdown import cell_parts, parse, render_markdown
+from ..pages.render import render_markdown, render_page
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
 from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
@@ -22,9 +21,9 @@ from .fair import fair_rows
 from .judgements import graph_metric_judgement, sgml_judgement
 from .molecules import molecule_copies, molecule_rows
 from .outlook import number_rows, outlook_judgement, outlook_rows
-from .records import Record
+from .records import Measured, Record
 from .runtimes import runtime_rows, speed_judgement
-from .settings import PACKAGE, ROWS, SYSTEMS, TABLES, TASKS
+from .settings import ROWS, SYSTEMS, TABLES, TASKS
 from .tables import Rows, accuracy_rows, seconds_rows
 from .unlabelled import unlabelled_cluster_rows, unlabelled_judgement, unlabelled_knn_rows
 
@@ -33,31 +32,28 @@ TITLE = "graph-metric-learn: results"
 
 def write_page(records: Iterable[Record], out: str | Path) -> Path:
     """Writes README.md, its figures and index.html to `out`, from what is recorded so far; returns the HTML file."""
-    out, found = Path(out), list(records)
+    out, measured = Path(out), Measured(records)
     drawn = {
-        "figures/accuracy.png": figures.accuracy(found),
-        "figures/runtimes.png": figures.runtimes(found),
-        "figures/figure1.png": figures.figure1(found),
-        "figures/learning.png": figures.learning(found),
+        "figures/accuracy.png": figures.accuracy(measured),
+        "figures/runtimes.png": figures.runtimes(measured),
+        "figures/figure1.png": figures.figure1(measured),
+        "figures/learning.png": figures.learning(measured),
     }
     images = {name: png for name, png in drawn.items() if png is not None}
-    text = results_markdown(found, images, _gpu(out / "bench" / "gpu.json"))
+    text = results_markdown(measured, images, gpu_limits(out / "bench" / "gpu.json"))
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
     write_atomic(out / "README.md", text, overwrite=True)
-    page = render_html(
-        "document.html", PACKAGE, title=TITLE, document=parse(text), images=images, cell_parts=cell_parts
-    )
+    page = render_page(TITLE, text, images)
     return write_atomic(out / "index.html", page, overwrite=True)
 
 
 def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict[str, Any] | None = None) -> str:
-    """The page as Markdown; `images` are the figures there are, `gpu` what :func:`_gpu` read."""
+    """The page as Markdown; `images` are the figures there are, `gpu` what :func:`gpu_limits` read."""
     tasks = {table: [TASKS[name] for name in names] for table, names in TABLES.items()}
     accuracies = {table: accuracy_rows(records, tasks[table], ROWS[table]) for table in ROWS}
     below = missed(records)
     return render_markdown(
-        PACKAGE,
         "results.md",
         systems=[["", "what it is", "node features used"], *SYSTEMS],
         table1=accuracies["table1"],
@@ -112,7 +108,7 @@ def _one_per_method(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(first.items())
 
 
-def _gpu(path: Path) -> dict[str, Any] | None:
+def gpu_limits(path: Path) -> dict[str, Any] | None:
     """What `graph-metric-learn bench gpu` measured, if there is such a file."""
     if not path.is_file():
         return None

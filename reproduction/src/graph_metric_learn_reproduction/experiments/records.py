@@ -7,7 +7,8 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,41 @@ def key_of(config: Config) -> str:
     """
     text = json.dumps({"protocol": PROTOCOL, **config}, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def cell(
+    what: str,
+    dataset: str,
+    method: str,
+    classifier: str,
+    run: int,
+    *,
+    features: str | None = None,
+    model: dict[str, Any] | None = None,
+) -> Config:
+    """The configuration of one run of an experiment beside the paper's tables; `what` names the experiment."""
+    return {
+        "what": what, "dataset": dataset, "features": features, "method": method, "model": model or {}, "run": run,
+        "classifier": classifier,
+    }  # fmt: skip
+
+
+class Measured(list[Record]):
+    """Records to make tables of, and the same by dataset, so that a table need not look through all of them."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        super().__init__(records)
+        self.by_dataset: dict[str, list[Record]] = defaultdict(list)
+        for record in self:
+            self.by_dataset[record["config"]["dataset"]].append(record)
+
+
+def matching(records: Iterable[Record], **wanted: Any) -> list[Record]:
+    """The records whose configuration has the wanted entries; None also stands for an entry that is not there."""
+    if isinstance(records, Measured) and "dataset" in wanted:
+        records = records.by_dataset.get(wanted["dataset"], [])
+    entries = list(wanted.items())
+    return [one for one in records if all(one["config"].get(name) == value for name, value in entries)]
 
 
 class Records:

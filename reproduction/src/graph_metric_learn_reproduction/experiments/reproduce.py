@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from graph_metric_learn._core.validation import one_of, whole_number
 
-from ..markdown import table as as_markdown
+from ..pages.markdown import table as as_markdown
 from .choices import choice_cells, tie_cells
 from .edges import edge_cells, edge_datasets, edge_rows, network_cells
 from .fair import fair_cells, fair_rows
@@ -18,7 +18,7 @@ from .methods import baseline, has_own_classifier, method_names, missing_package
 from .molecules import MOLECULE_RIVALS, molecule_cells, molecule_rows
 from .outlook import number_cells, number_rows, outlook_cells, outlook_rows
 from .page import write_page
-from .records import Records
+from .records import Measured, Records
 from .runner import cells, run_cells
 from .runtimes import measure_datasets, runtime_rows
 from .settings import GRAPHMETRIC_VARIANTS, HEADS, PARTS, PRESETS, ROWS, TABLES, TASKS, Task, task_for
@@ -87,56 +87,26 @@ def reproduce(
     whole_number("runs", runs, 1)
     for method in methods or ():
         one_of("method", method, method_names())
-    parts = [what] if what != "all" else list(ROWS if methods else PARTS)
-    for part, option, folder in (("molecules", "molecules", molecules), ("fair", "splits", splits)):
-        if part in parts and folder is None:
-            where = f"{option}=…, on the command line --{option} FOLDER"
-            if what == part:
-                raise ValueError(f"{part} needs a folder: {where}")
-            parts.remove(part)
-            print(f"{part} is left out: it needs a folder, {where}", file=sys.stderr)
+    parts = _parts(what, methods, {"molecules": ("molecules", molecules), "fair": ("splits", splits)})
     records = Records(Path(out) / "records")
-    plan = {
-        table: (_tasks(table, datasets, features), _rows(table, methods, classifiers))
+    run = partial(run_cells, records=records, root=root, jobs=jobs, backend=backend, progress=progress)
+    tables = [
+        (table, _tasks(table, datasets, features), _rows(table, methods, classifiers))
         for table in parts
         if table in ROWS
-    }
-    wanted = [
+    ]
+    failures = run(
         config
-        for tasks, rows in plan.values()
+        for _, tasks, rows in tables
         for task in tasks
         for method, classifier in rows
         for config in cells(task, method, preset, runs, [classifier])
-    ]
-    options: dict[str, Any] = {"root": root, "jobs": jobs, "backend": backend, "progress": progress}
-    failures = run_cells(wanted, records, **options)
-    for table, (tasks, rows) in plan.items():
-        _show(f"{table}, preset {preset}", accuracy_rows(list(records), tasks, rows, preset))
-    if "edges" in parts:
-        named = edge_datasets(datasets)
-        failures += run_cells([*edge_cells(named, runs), *network_cells(named, runs)], records, **options)
-        _show("edge data", edge_rows(list(records), named))
-    if "molecules" in parts:
-        wanted = molecule_cells(runs, datasets, _installed(MOLECULE_RIVALS))
-        failures += run_cells(wanted, records, folder=molecules, **options)
-        _show("molecules", molecule_rows(list(records)))
-    if "fair" in parts:
-        failures += run_cells(fair_cells(min(runs, 10), datasets), records, folder=splits, **options)
-        _show("fair comparison", fair_rows(list(records)))
-    if "outlook" in parts:
-        asked = [*outlook_cells(runs, datasets), *unlabelled_cells(runs, datasets)]
-        if molecules is None:
-            where = "molecules=…, on the command line --molecules FOLDER"
-            print(f"numbers are left out of the outlook: they need a folder, {where}", file=sys.stderr)
-        else:
-            asked += number_cells(runs, datasets)
-        failures += run_cells(asked, records, folder=molecules, **options)
-        _show("outlook", outlook_rows(list(records)))
-        _show("numbers", number_rows(list(records)))
-        _show("without labels, k-NN", unlabelled_knn_rows(list(records)))
-        _show("without labels, clusters", unlabelled_cluster_rows(list(records)))
-    if "choices" in parts:
-        failures += run_cells([*choice_cells(records, runs), *tie_cells(runs)], records, **options)
+    )
+    for table, tasks, rows in tables:
+        _show(f"{table}, preset {preset}", accuracy_rows(Measured(records), tasks, rows, preset))
+    for part in parts:
+        if part in _BESIDE:
+            failures += _run_beside(part, records, run, runs, datasets, molecules, splits)
     if "runtimes" in parts:
         measure_datasets(records, root=root, datasets=datasets)
         _show("run times", runtime_rows(records))
@@ -146,6 +116,65 @@ def reproduce(
     if readme is not None:
         renew_summary(records, readme)
     return failures
+
+
+_BESIDE = ("edges", "molecules", "fair", "outlook", "choices")  # parts beside the paper's tables
+
+
+def _run_beside(
+    part: str,
+    records: Records,
+    run: Callable[..., list[str]],
+    runs: int,
+    datasets: Sequence[str] | None,
+    molecules: str | Path | None,
+    splits: str | Path | None,
+) -> list[str]:
+    """Runs what is missing of one part and prints its tables; returns the failures."""
+    folder = splits if part == "fair" else molecules
+    tables: dict[str, Callable[[Measured], Rows]] = {}
+    if part == "edges":
+        named = edge_datasets(datasets)
+        wanted = [*edge_cells(named, runs), *network_cells(named, runs)]
+        tables = {"edge data": lambda records: edge_rows(records, named)}
+    elif part == "molecules":
+        wanted = molecule_cells(runs, datasets, _installed(MOLECULE_RIVALS))
+        tables = {"molecules": molecule_rows}
+    elif part == "fair":
+        wanted = fair_cells(min(runs, 10), datasets)
+        tables = {"fair comparison": fair_rows}
+    elif part == "outlook":
+        wanted = [*outlook_cells(runs, datasets), *unlabelled_cells(runs, datasets)]
+        if molecules is None:
+            where = "molecules=…, on the command line --molecules FOLDER"
+            print(f"numbers are left out of the outlook: they need a folder, {where}", file=sys.stderr)
+        else:
+            wanted += number_cells(runs, datasets)
+        tables = {
+            "outlook": outlook_rows,
+            "numbers": number_rows,
+            "without labels, k-NN": unlabelled_knn_rows,
+            "without labels, clusters": unlabelled_cluster_rows,
+        }
+    else:
+        wanted = [*choice_cells(records, runs), *tie_cells(runs)]
+    failures = run(wanted, folder=folder)
+    for name, rows in tables.items():
+        _show(name, rows(Measured(records)))
+    return failures
+
+
+def _parts(what: str, methods: Sequence[str] | None, needs: Mapping[str, tuple[str, str | Path | None]]) -> list[str]:
+    """What is run; `needs` has the option and the folder without which a part is left out of "all"."""
+    parts = [what] if what != "all" else list(ROWS if methods else PARTS)
+    for part, (option, folder) in needs.items():
+        if part in parts and folder is None:
+            where = f"{option}=…, on the command line --{option} FOLDER"
+            if what == part:
+                raise ValueError(f"{part} needs a folder: {where}")
+            parts.remove(part)
+            print(f"{part} is left out: it needs a folder, {where}", file=sys.stderr)
+    return parts
 
 
 def _show(what: str, rows: Rows) -> None:
@@ -160,8 +189,8 @@ def _tasks(table: str, datasets: Sequence[str] | None, features: str | None) -> 
     if datasets is None:
         return listed
     chosen = [task for task in listed if task.dataset in datasets]
-    known = {task.dataset for task in TASKS.values()}
-    return chosen + [task_for(name, features) for name in datasets if name not in known]
+    ours = {task.dataset for task in TASKS.values()}
+    return chosen + [task_for(name, features) for name in datasets if name not in ours]
 
 
 def _default(method: str) -> list[str]:
@@ -190,11 +219,11 @@ def _rows(table: str, methods: Sequence[str] | None, classifiers: Sequence[str] 
 
 def _installed(methods: Iterable[str]) -> list[str]:
     """Those of the methods whose packages are installed; says which are not."""
-    found = []
+    installed = []
     for method in methods:
         if missing := missing_packages(method):
             what = baseline(method)[0].comes_with
             print(f"{method} is left out: it needs {', '.join(missing)}; install {what}", file=sys.stderr)
         else:
-            found.append(method)
-    return found
+            installed.append(method)
+    return installed

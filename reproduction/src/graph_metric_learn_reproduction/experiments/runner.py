@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,16 @@ from .records import Config, Records, Result, key_of
 from .settings import GRAPHMETRIC_VARIANTS, SGML_VARIANTS, Task, is_learned
 from .unlabelled import evaluate_unlabelled
 
-Places = tuple[str | None, ...]  # folders with the TU datasets, and with molecules or splits
+# What computes the cells of each experiment beside the paper's tables, from folders with datasets and other files.
+EXPERIMENTS: dict[str, Callable[[list[Config], str | None, str], list[Result]]] = {
+    "edges": lambda configs, root, _: evaluate_edge_data(configs, root),
+    "fair": evaluate_fair,
+    "molecules": lambda configs, _, files: evaluate_molecules(configs, files),
+    "outlook": evaluate_outlook,
+    "ties": lambda configs, root, _: evaluate_tie_rule(configs, root),
+    "unlabelled": lambda configs, root, _: evaluate_unlabelled(configs, root),
+}
+Folders = tuple[str | None, ...]  # folders with the TU datasets, and with molecules or splits
 
 
 def cells(
@@ -72,13 +81,13 @@ def run_cells(
         if config not in records:
             groups.setdefault(_group_key(config), []).append(config)
     failures = []
-    places = tuple(None if place is None else str(place) for place in (root, folder))
+    folders = tuple(None if one is None else str(one) for one in (root, folder))
     with (
         progress_bar(progress, total=sum(map(len, groups.values())), unit="cell") as bar,
         nullcontext() if backend is None else parallel_config(backend),
     ):
         for configs, results in Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(_run_or_report)(configs, places, str(records.folder)) for configs in groups.values()
+            delayed(_run_or_report)(configs, folders, str(records.folder)) for configs in groups.values()
         ):
             if isinstance(results, str):
                 failures.append(results)
@@ -100,33 +109,23 @@ def _group_key(config: Config) -> str:
     return key_of({name: value for name, value in config.items() if name not in ignored})
 
 
-def _run_or_report(configs: list[Config], places: Places, folder: str) -> tuple[list[Config], list[Result] | str]:
+def _run_or_report(configs: list[Config], folders: Folders, folder: str) -> tuple[list[Config], list[Result] | str]:
     """The cells of a group with their results, or with one line that says which cells failed and why."""
     first = configs[0]
     try:
-        return configs, run_group(configs, places, folder)
+        return configs, run_group(configs, folders, folder)
     except Exception as error:  # one cell must not stop the others
         runs = ", ".join(map(str, sorted({config["run"] for config in configs})))
         where = f"{first['dataset']} ({first['features']}), {first['method']}, {first['model']}, run {runs}"
         return configs, f"{where}: {type(error).__name__}: {error}"
 
 
-def run_group(configs: list[Config], places: Places, folder: str) -> list[Result]:
+def run_group(configs: list[Config], folders: Folders, folder: str) -> list[Result]:
     """The results of cells that share their distances; `folder` holds the checkpoints."""
-    method = configs[0]["method"]
-    root, files = places
-    if configs[0].get("what") == "molecules":
-        return evaluate_molecules(configs, files or "")
-    if configs[0].get("what") == "fair":
-        return evaluate_fair(configs, root, files or "")
-    if configs[0].get("what") == "outlook":
-        return evaluate_outlook(configs, root, files or "")
-    if configs[0].get("what") == "unlabelled":
-        return evaluate_unlabelled(configs, root)
-    if configs[0].get("what") == "ties":
-        return evaluate_tie_rule(configs, root)
-    if configs[0].get("what") == "edges":
-        return evaluate_edge_data(configs, root)
+    root, files = folders
+    method, experiment = configs[0]["method"], configs[0].get("what")
+    if experiment is not None:
+        return EXPERIMENTS[experiment](configs, root, files or "")
     if method in SGML_VARIANTS:
         return evaluate_sgml(configs, root)
     if method in GRAPHMETRIC_VARIANTS:

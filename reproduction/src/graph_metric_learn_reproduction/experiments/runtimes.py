@@ -13,7 +13,7 @@ from graph_metric_learn.metrics.sgml.estimator import SGML
 from .evaluate import dataset
 from .methods import baseline, missing_packages
 from .published import PUBLISHED_SECONDS
-from .records import Config, Record, Records
+from .records import Config, Record, Records, matching
 from .settings import variant
 from .tables import Rows, shown_seconds
 from .timing import seconds
@@ -62,12 +62,12 @@ def runtime_config(name: str, method: str) -> Config:
     return {"what": "runtime", "dataset": name, "features": features, "method": method, "model": models[method]}
 
 
-def found_times(records: Iterable[Record]) -> dict[str, dict[str, float]]:
+def recorded_times(records: Iterable[Record]) -> dict[str, dict[str, float]]:
     """Recorded seconds by dataset: "training" and "distances" of SGML, all distances by baseline; nan if missing."""
     rows = {name: dict.fromkeys(("training", "distances", *BASELINES), np.nan) for name in PUBLISHED_SECONDS}
-    for record in records:
-        config, spent = record["config"], record["result"].get("seconds")
-        if config.get("what") == "runtime" and config == runtime_config(config["dataset"], config["method"]):
+    for record in matching(records, what="runtime"):
+        config, spent = record["config"], record["result"]["seconds"]
+        if config == runtime_config(config["dataset"], config["method"]):
             if config["method"] == "rpw":
                 rows[config["dataset"]].update(spent)
             else:
@@ -77,12 +77,12 @@ def found_times(records: Iterable[Record]) -> dict[str, dict[str, float]]:
 
 def runtime_rows(records: Iterable[Record]) -> Rows:
     """The table: what was measured, and below it what was published."""
-    found = found_times(records)
+    times = recorded_times(records)
     titles = {"training": "training, 10 epochs", "distances": "all distances"}
     titles |= {method: f"all distances, {title}" for method, title in BASELINES.items()}
     rows = [["seconds", *PUBLISHED_SECONDS]]
     for what, title in titles.items():
-        rows.append([title, *(shown_seconds(found[name][what]) for name in PUBLISHED_SECONDS)])
+        rows.append([title, *(shown_seconds(times[name][what]) for name in PUBLISHED_SECONDS)])
         if what != "wwl-tree":  # the paper solves a linear programme per pair
             rows.append(["— published", *(f"{getattr(paper, what):,}" for paper in PUBLISHED_SECONDS.values())])
     return rows
@@ -90,10 +90,10 @@ def runtime_rows(records: Iterable[Record]) -> Rows:
 
 def speed_judgement(records: Iterable[Record]) -> str:
     """How much faster all distances of the largest dataset are than those of WWL and FGW, in a sentence."""
-    found = found_times(records)["NCI1"]
+    times = recorded_times(records)["NCI1"]
     ratios = [
-        f"{found[method] / found['distances']:,.0f} times as fast as {name}, on one core"
+        f"{times[method] / times['distances']:,.0f} times as fast as {name}, on one core"
         for method, name in BASELINES.items()
-        if np.isfinite(found[method] / found["distances"])
+        if np.isfinite(times[method] / times["distances"])
     ]
     return f"SGML on two cores, all distances of NCI1: {'; '.join(ratios) or 'not measured yet'}."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-PACKAGE = "graph_metric_learn_reproduction.experiments"  # whose folder `prose` has the wording of pages
 RATE = 0.999e-2  # the learning rate of most tasks
 
 

@@ -50,8 +50,8 @@ def corrected_resampled_t(differences: np.ndarray, test_share: float = TEST_SHAR
 
     Examples
     --------
-    >>> found = corrected_resampled_t(np.array([1.0, 3.0, 2.0, 2.0]), test_share=0.25)
-    >>> round(found.error, 4), round(found.t, 4), round(found.p, 4)  # s² = 2/3, so the error is sqrt(0.5 · 2/3)
+    >>> test = corrected_resampled_t(np.array([1.0, 3.0, 2.0, 2.0]), test_share=0.25)
+    >>> round(test.error, 4), round(test.t, 4), round(test.p, 4)  # s² = 2/3, so the error is sqrt(0.5 · 2/3)
     (0.5774, 3.4641, 0.0405)
     """
     differences = np.asarray(differences, dtype=float)

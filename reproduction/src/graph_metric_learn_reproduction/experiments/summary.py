@@ -7,13 +7,13 @@ from pathlib import Path
 
 from graph_metric_learn._core.files import write_atomic
 
-from ..markdown import render_markdown
+from ..pages.render import render_markdown
 from .edges import edge_judgement
 from .judgements import graph_metric_judgement, sgml_judgement
 from .outlook import outlook_judgement
 from .published import PUBLISHED
-from .records import Record
-from .settings import PACKAGE, TABLES, TASKS
+from .records import Measured, Record
+from .settings import TABLES, TASKS
 from .tables import Rows, published_text, table_entry
 from .unlabelled import unlabelled_judgement
 
@@ -23,7 +23,6 @@ _BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 def summary(records: Sequence[Record]) -> str:
     """A short Markdown table and a few sentences."""
     return render_markdown(
-        PACKAGE,
         "summary.md",
         accuracies=_accuracies(records),
         sgml_judgement=sgml_judgement(records),
@@ -36,7 +35,7 @@ def summary(records: Sequence[Record]) -> str:
 
 def _accuracies(records: Sequence[Record]) -> Rows:
     head = ["", "largest class"]
-    head += [f"{who} {how}" for how in ("k-NN", "SVM") for who in ("paper's SGML", "SGML", "GraphMetric")]
+    head += [f"{who} {kind}" for kind in ("k-NN", "SVM") for who in ("paper's SGML", "SGML", "GraphMetric")]
     rows = [head]
     for task in (TASKS[name] for name in TABLES["beyond"]):
         cells = [task.name, str(table_entry(records, task, "largest-class", "own"))]
@@ -57,4 +56,4 @@ def renew_summary(records: Iterable[Record], path: str | Path) -> None:
     _, end, after = rest.partition(_END)
     if not begin or not end:
         raise ValueError(f"{path} has no lines {_BEGIN} and {_END} to put the summary between")
-    write_atomic(path, f"{before}{begin}\n\n{summary(list(records))}\n\n{end}{after}", overwrite=True)
+    write_atomic(path, f"{before}{begin}\n\n{summary(Measured(records))}\n\n{end}{after}", overwrite=True)

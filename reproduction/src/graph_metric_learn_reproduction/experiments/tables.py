@@ -11,7 +11,7 @@ import numpy as np
 
 from .methods import grid, task_read_by
 from .published import PUBLISHED
-from .records import Config, Record
+from .records import Record, matching
 from .settings import TITLES, Task, title
 from .statistics import p_text
 
@@ -82,13 +82,23 @@ def table_entry(
     """
     task = task_read_by(method, task)
     settings = [_setting(setting) for setting in grid(task, method, preset, **changes)]
-    wanted = {"dataset": task.dataset, "features": task.features, "method": method, "classifier": classifier}
-    return best_entry((record for record in records if _matches(record["config"], wanted)), settings)
+    runs = matching(
+        records, method=method, classifier=classifier, dataset=task.dataset, features=task.features, what=None
+    )
+    return best_entry(runs, settings)
+
+
+def measured(
+    records: Iterable[Record], task: Task, method: str, classifier: str, preset: str = "authors", **changes: Any
+) -> Entry | None:
+    """The same; None where there is no number."""
+    entry = table_entry(records, task, method, classifier, preset, **changes)
+    return None if isinstance(entry, str) else entry
 
 
 def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None) -> Entry | str:
     """The best of some settings (all by default) by validation, from records of one method and task."""
-    found: dict[str, dict[int, Record]] = {}  # by setting and run
+    tested: dict[str, dict[int, Record]] = {}  # by setting and run
     failed: set[str] = set()
     long: dict[str, float] = {}  # hours on two cores that all settings would take
     limits: set[float] = set()  # seconds that a run may take, of settings of which one takes longer
@@ -97,7 +107,7 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
         if settings is not None and setting not in settings:
             continue
         if "test" in result:
-            found.setdefault(setting, {})[record["config"]["run"]] = record
+            tested.setdefault(setting, {})[record["config"]["run"]] = record
         elif "failure" in result:
             failed.add(setting)
         elif "limit_seconds" in result:
@@ -106,15 +116,15 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
             long[setting] = result["estimated_seconds"] / 7200
     too_long = f"> 1 h ({np.mean(list(long.values())):.1f} h)" if long else ""
     over = f"> {min(limits) / 60:.0f} min" if limits else ""
-    if not found:
+    if not tested:
         return too_long or over or ("solver failed" if failed else "")
-    shared = sorted(set.intersection(*map(set, found.values())))
+    shared = sorted(set.intersection(*map(set, tested.values())))
     if not shared:  # no run in common: only the setting with most runs
-        fullest = max(found, key=lambda setting: len(found[setting]))
-        shared, found = sorted(found[fullest]), {fullest: found[fullest]}
-    comparable = [[by_run[run] for run in shared] for by_run in found.values()]
+        fullest = max(tested, key=lambda setting: len(tested[setting]))
+        shared, tested = sorted(tested[fullest]), {fullest: tested[fullest]}
+    comparable = [[by_run[run] for run in shared] for by_run in tested.values()]
     best = max(comparable, key=_validation) if len(comparable) > 1 else comparable[0]
-    parts = [f"{len(found)} of {len(settings)} settings"] if settings and len(found) < len(settings) else []
+    parts = [f"{len(tested)} of {len(settings)} settings"] if settings and len(tested) < len(settings) else []
     parts += [f"{len(failed)} failed"] * bool(failed) + [f"{len(long)} {too_long}"] * bool(long)
     parts += [f"others {over}"] * bool(over)
     return Entry(
@@ -131,11 +141,6 @@ def best_entry(records: Iterable[Record], settings: Sequence[str] | None = None)
 def _setting(model: dict[str, Any]) -> str:
     """A setting as text, to compare with others."""
     return json.dumps(model, sort_keys=True)
-
-
-def _matches(config: Config, wanted: dict[str, Any]) -> bool:
-    """Whether a configuration is that of an accuracy, with the wanted values."""
-    return "what" not in config and all(config.get(name) == value for name, value in wanted.items())
 
 
 def _validation(records: list[Record]) -> float:
@@ -170,8 +175,8 @@ def seconds_rows(
     for method, classifier in rows:
         cells = []
         for task in tasks:
-            found = table_entry(records, task, method, classifier, preset)
-            cells.append(found if isinstance(found, str) else shown_seconds(found.training + found.distances))
+            entry = table_entry(records, task, method, classifier, preset)
+            cells.append(entry if isinstance(entry, str) else shown_seconds(entry.training + entry.distances))
         lines.append([TITLES.get(method, method), *cells])
     return lines
 

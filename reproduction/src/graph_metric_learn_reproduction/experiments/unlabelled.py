@@ -17,7 +17,7 @@ from graph_metric_learn.metrics.base import BaseGraphMetric
 from graph_metric_learn.metrics.sgml.estimator import SGML
 from graph_metric_learn.predictors import GraphKMeans
 
-from ..markdown import render_sentence
+from ..pages.render import render_sentence
 from . import protocol
 from .differences import (
     Comparison,
@@ -32,9 +32,9 @@ from .differences import (
 from .evaluate import dataset
 from .methods import baseline
 from .outlook import OUTLOOK_DATASETS
-from .records import Config, Record, Result
-from .settings import PACKAGE, TITLES, task_for
-from .tables import SPLITS, Rows, table_entry
+from .records import Config, Record, Result, cell
+from .settings import TITLES, task_for
+from .tables import SPLITS, Rows, measured
 
 OURS = "graphmetric"
 CONTROLS = ("random", "mean-pool", "netlsd")
@@ -46,17 +46,14 @@ FAINT = 0.1  # an adjusted Rand index below it: clusters say next to nothing abo
 def unlabelled_cells(runs: int, datasets: Sequence[str] | None = None) -> list[Config]:
     """Cells of all systems: k-NN by split, k-means by seed."""
     return [
-        {
-            "what": "unlabelled", "dataset": name, "features": None if method == "graphmetric" else features,
-            "method": method, "model": {}, "run": run, "classifier": judge,
-        }
+        cell("unlabelled", name, method, judge, run, features=None if method == OURS else features)
         for name, features in OUTLOOK_DATASETS.items()
         if datasets is None or name in datasets
         for method in (OURS, *CONTROLS)
         for run in range(runs)
         for judge in JUDGES
         if judge == "knn" or run < SEEDS
-    ]  # fmt: skip
+    ]
 
 
 def evaluate_unlabelled(configs: list[Config], root: str | None) -> list[Result]:
@@ -109,8 +106,8 @@ def unlabelled_knn_rows(records: Sequence[Record]) -> Rows:
     if not rows:
         return []
     for control in CONTROLS:
-        if found := _comparisons(records, control):
-            rows.append(difference_row(f"GraphMetric less {TITLES[control]}", found, list(OUTLOOK_DATASETS)))
+        if gaps := _comparisons(records, control):
+            rows.append(difference_row(f"GraphMetric less {TITLES[control]}", gaps, list(OUTLOOK_DATASETS)))
     seen = {name: _with_labels(records, name) for name in OUTLOOK_DATASETS}
     return [*rows, score_row("for comparison: GraphMetric, labels seen", seen)] if any(seen.values()) else rows
 
@@ -124,15 +121,14 @@ def unlabelled_judgement(records: Sequence[Record]) -> str:
     """Where GraphMetric without labels is ahead of each control, and where clusters show classes at all."""
     against = []
     for control in CONTROLS:
-        if found := _comparisons(records, control):
-            against.append({"name": TITLES[control], "n": len(found), "average": average(found), **judged(found)})
+        if gaps := _comparisons(records, control):
+            against.append({"name": TITLES[control], "n": len(gaps), "average": average(gaps), **judged(gaps)})
     indices = _indices(records)
     if not against and not indices:
         return ""
     best = {name: max(means, key=means.__getitem__) for name, means in indices.items()}
     shown = {name: means for name, means in indices.items() if means[best[name]] >= FAINT}
     return render_sentence(
-        PACKAGE,
         "unlabelled.md",
         against=against,
         n_clustered=len(indices),
@@ -151,10 +147,10 @@ def _score_rows(records: Sequence[Record], judge: str) -> Rows:
     digits, full, unit = (1, SPLITS, "split") if judge == "knn" else (2, SEEDS, "seed")
     rows = [["", *OUTLOOK_DATASETS, "average"]]
     for method in (OURS, *CONTROLS):
-        found = _scores(records, method, judge)
-        if any(found.values()):
+        scores = _scores(records, method, judge)
+        if any(scores.values()):
             said = f"{TITLES[method]}, no labels" if method == OURS else TITLES[method]
-            rows.append(score_row(said, found, digits, full, unit))
+            rows.append(score_row(said, scores, digits, full, unit))
     return rows if len(rows) > 1 else []
 
 
@@ -167,8 +163,8 @@ def _scores(records: Sequence[Record], method: str, judge: str) -> dict[str, Sco
 
 def _with_labels(records: Sequence[Record], name: str) -> Scores:
     """The accuracies of GraphMetric's k-NN in the tables of the paper's tasks, which read the same of the graphs."""
-    entry = table_entry(records, task_for(name, OUTLOOK_DATASETS[name]), "graphmetric", "head-knn")
-    return {} if isinstance(entry, str) else dict(zip(entry.splits.tolist(), entry.tests.tolist(), strict=True))
+    entry = measured(records, task_for(name, OUTLOOK_DATASETS[name]), "graphmetric", "head-knn")
+    return dict(zip(entry.splits.tolist(), entry.tests.tolist(), strict=True)) if entry else {}
 
 
 def _comparisons(records: Sequence[Record], control: str) -> dict[str, Comparison]:
@@ -178,9 +174,9 @@ def _comparisons(records: Sequence[Record], control: str) -> dict[str, Compariso
 
 def _indices(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     """Mean adjusted Rand index by dataset and system, of datasets on which all systems were clustered."""
-    found = {method: _scores(records, method, "kmeans") for method in (OURS, *CONTROLS)}
+    by_method = {method: _scores(records, method, "kmeans") for method in (OURS, *CONTROLS)}
     return {
-        name: {method: float(np.mean(list(scores[name].values()))) for method, scores in found.items()}
+        name: {method: float(np.mean(list(scores[name].values()))) for method, scores in by_method.items()}
         for name in OUTLOOK_DATASETS
-        if all(scores[name] for scores in found.values())
+        if all(scores[name] for scores in by_method.values())
     }

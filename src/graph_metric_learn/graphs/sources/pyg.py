@@ -1,24 +1,51 @@
-"""Graphs of PyTorch Geometric: `Data` with edge_index or adj_t, edge_attr, edge_weight and edge_type."""
+"""Graphs of PyTorch Geometric: `Data` with edge_index or adj_t, edge_attr, edge_weight, edge_type; or `PlainData`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from .base import Names, RawGraph, as_numpy, check_size, checked_rows, checked_weights, first_text, labels_and_vectors
+from .raw_graph import (
+    Names,
+    RawGraph,
+    as_numpy,
+    check_size,
+    checked_rows,
+    checked_weights,
+    first_text,
+    labels_and_vectors,
+    target_of,
+)
 
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
 DRAWING = "drawing"  # the attribute of `Data` that names the one that only says where to draw the nodes
 
 
+class PlainData(SimpleNamespace):
+    """The fields of a `torch_geometric.data.Data`, and nothing else; read as such.
+
+    For programs that need no PyTorch Geometric, which is slow to import.
+
+    >>> PlainData(num_nodes=2, name="ring").to_dict()
+    {'num_nodes': 2, 'name': 'ring'}
+    """
+
+    num_nodes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields by name."""
+        return dict(vars(self))
+
+
 def read_data(data: Any, name: str, names: Names) -> RawGraph:
     """One `torch_geometric.data.Data`; what it is called is read from `Data.name`, else from `Data.smiles`."""
     stored = data.to_dict()
     x = as_numpy(stored.get(names.attribute))
-    found = [stored[key] for key in names.labels if stored.get(key) is not None]
+    label_arrays = [stored[key] for key in names.labels if stored.get(key) is not None]
     edges, values = _edges(stored, name)
     n = _count_nodes(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0), name)
     check_size(n, edges.size + (0 if x is None else len(x)), name)
@@ -28,8 +55,8 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
         n=n,
         edges=edges.astype(np.int64, copy=False),
         x=x,
-        labels=as_numpy(found[0]) if found else None,
-        y=_target(as_numpy(stored.get("y"))),
+        labels=as_numpy(label_arrays[0]) if label_arrays else None,
+        y=target_of(as_numpy(stored.get("y"))),
         title=first_text(stored.get("name"), stored.get("smiles")),
     )
     if names.edges:
@@ -46,13 +73,6 @@ def _count_nodes(value: Any, name: str) -> int:
     if n != value or n < 0:
         raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number")
     return n
-
-
-def _target(y: np.ndarray | None) -> Any:
-    """The target of the graph: a number, or the one row of several; y of nodes has more rows and is none."""
-    if y is None or y.size == 1:
-        return None if y is None else y.item()
-    return y[0] if y.ndim == 2 and y.shape[0] == 1 and y.size else None
 
 
 def _with_edge_data(raw: RawGraph, stored: dict[str, Any], values: Any, name: str, names: Names) -> RawGraph:

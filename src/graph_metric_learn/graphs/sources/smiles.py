@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.validation import one_of
-from .plain import PlainData
+from ..._core.validation import first_few, one_of
+from .pyg import PlainData
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -99,10 +99,12 @@ def from_smiles(
     ('benzene', 6, [12])
     """
     rows = as_rows(smiles)
-    given = None if names is None else list(names)
-    if given is not None and len(given) != len(rows):
-        raise ValueError(f"{len(rows)} molecules and {len(given)} names: give one name per molecule")
-    return read_molecules(rows, [f"row {i}" for i in range(len(rows))], names=given, labels=labels, on_error=on_error)
+    listed_names = None if names is None else list(names)
+    if listed_names is not None and len(listed_names) != len(rows):
+        raise ValueError(f"{len(rows)} molecules and {len(listed_names)} names: give one name per molecule")
+    return read_molecules(
+        rows, [f"row {i}" for i in range(len(rows))], names=listed_names, labels=labels, on_error=on_error
+    )
 
 
 def read_molecules(
@@ -117,21 +119,10 @@ def read_molecules(
     plain: bool = False,
     stacklevel: int = 3,
 ) -> Molecules:
-    """What `from_smiles` does, with rows named as the caller says.
+    """What `from_smiles` does, for rows that messages call by `places`, as in "line 7", of a `source`.
 
-    Parameters
-    ----------
-    rows : sequence of str or Mol
-    places : sequence of str
-        What messages call each row, as in "line 7".
-    problems : dict of str by row, optional
-        What is wrong with a row for other reasons than its SMILES, as in "has no target".
-    source : str, optional
-        Where the rows come from, for messages.
-    plain : bool
-        Whether to make `PlainData`, which does not need PyTorch Geometric.
-    stacklevel : int
-        Whose line a warning names, as `warnings.warn` counts.
+    Rows may have `problems` other than their SMILES, as in "has no target". `plain` makes `PlainData`, without
+    PyTorch Geometric; `stacklevel` says whose line a warning names, as `warnings.warn` counts.
     """
     one_of("on_error", on_error, ("raise", "skip"))
     for label in labels:
@@ -151,7 +142,7 @@ def read_molecules(
                     bad[i] = str(error)
                 else:
                     flat.add(molecule)
-                    texts.append(row.strip() if isinstance(row, str) else _written(molecule))
+                    texts.append(row.strip() if isinstance(row, str) else str(rdkit_chem().MolToSmiles(molecule)))
                     kept.append(i)
                     continue
             if on_error == "raise":
@@ -273,14 +264,9 @@ def _is_missing(value: Any) -> bool:
 
 def _knows_rings(molecule: Any) -> bool:
     try:
-        molecule.GetRingInfo().NumRings()
+        return molecule.GetRingInfo().NumRings() >= 0
     except RuntimeError:
         return False
-    return True
-
-
-def _written(molecule: Any) -> str:
-    return str(rdkit_chem().MolToSmiles(molecule))
 
 
 def _why_not(text: str, chem: Any) -> str:
@@ -288,8 +274,8 @@ def _why_not(text: str, chem: Any) -> str:
     if not text.strip():
         return "has no SMILES"
     raw = chem.MolFromSmiles(text, sanitize=False)
-    found = [] if raw is None else list(chem.DetectChemistryProblems(raw))
-    return f"is no possible molecule: {_one_line(found[0].Message())}" if found else "is not a valid SMILES"
+    problems = [] if raw is None else list(chem.DetectChemistryProblems(raw))
+    return f"is no possible molecule: {_one_line(problems[0].Message())}" if problems else "is not a valid SMILES"
 
 
 def _one_line(text: Any) -> str:
@@ -309,6 +295,5 @@ def _warn_skipped(
     first = f"the first{quoted(rows[order[0]])} {bad[order[0]]}"
     if len(order) == len(rows):
         raise NothingReadError(f"{source}none of the {len(rows)} rows can be read; {first}")
-    listed = ", ".join(places[i] for i in order[:_MOST_LISTED])
-    more = f" and {len(order) - _MOST_LISTED} more" if len(order) > _MOST_LISTED else ""
-    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}{more}; {first}", stacklevel=stacklevel)
+    listed = first_few([places[i] for i in order], _MOST_LISTED)
+    warnings.warn(f"{source}{len(order)} of {len(rows)} rows left out: {listed}; {first}", stacklevel=stacklevel)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.ragged import concatenated_ranges, offsets
-from ...embeddings.base import Embedding, attribute_slots
+from ...embeddings.embedding import Embedding, attribute_slots
 from ...features.edge_cloud import cloud_edges, edge_rows
 from ...graphs import Graphs
 from ...objectives import Classes, Numbers

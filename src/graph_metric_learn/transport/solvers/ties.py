@@ -9,7 +9,7 @@ problem for each connected piece of the staircase.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ def optimal_entries(
 
     x [n, p] and y [m, p] are the points, a [n] and b [m] their masses.
     """
+    _pot()  # also where no points are tied: an answer must not depend on that
     left, right = _walk(x, a, along_x), _walk(y, b, along_y)
     source, target, mass = [], [], []
     for rows, cols in _pieces(left, right):
@@ -106,9 +107,18 @@ def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
 
 def _emd(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """The optimal plan by POT's exact solver."""
-    import ot
+    ot = _pot()
 
     plan, log = ot.emd(a, b, cost, numItermax=10_000_000, log=True)
     if log["warning"] is not None:
         raise RuntimeError(f'ties="optimal": POT did not solve a block of {cost.shape} points: {log["warning"]}')
     return plan
+
+
+def _pot() -> Any:
+    """The module `ot`, or an error that says how to install it."""
+    try:
+        import ot
+    except ImportError:
+        raise ImportError('ties="optimal" needs POT: pip install graph-metric-learn[optimal]') from None
+    return ot

@@ -1,0 +1,1 @@
+"""What reproduces the tables and figures of "Simple Graph Metric Learning": other systems, experiments, results."""
