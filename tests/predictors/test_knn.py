@@ -1,10 +1,10 @@
 import pickle
 import threading
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -22,7 +22,8 @@ class Setting(NamedTuple):
     words: str
 
 
-SEED = Setting(Seed | None, "a whole number from 0")
+_MOST_SEEDS = 2**128
+SEED = Setting(Seed | None, f"a whole number from 0 to {_MOST_SEEDS}")
 NEIGHBORS = {
     "n_neighbors": Setting(_Auto | Count, 'a whole number from 1 to 1,000,000,000 or "auto"'),
     "weights": Setting(Literal["uniform", "distance"], "one of 'uniform', 'distance'"),
@@ -100,6 +101,8 @@ def check_setting(name: str, value: Any, setting: Setting) -> None:
         check_setting(f"{name}[{one!r}]", weight, _WEIGHT)
     try:
         read(setting.kind, _plain(value))
+        if isinstance(value, int) and value > _MOST_SEEDS:  # beyond what bounds of msgspec can say
+            raise FieldError(name, "is too large")
     except FieldError:
         raise ValueError(f"{name} must be {setting.words}, got {shown(value)}") from None
 
