@@ -120,7 +120,7 @@ class ChosenClusters(Saved):
     """Of k-means."""
 
     n_iter: Natural
-    seed: Seed | None = None
+    seed: Seed | None
 
 
 class ChosenHead(Saved):
