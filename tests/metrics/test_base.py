@@ -5,8 +5,9 @@ import pytest
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import Columns
 from graph_metric_learn.metrics import METRICS, BaseGraphMetric
-from graph_metric_learn.metrics.base import is_same_metric
+from graph_metric_learn.metrics.base import clear_rounding, is_same_metric
 from graph_zoo import as_networkx, zoo
+from toy_metrics import FirstColumn, points
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +36,18 @@ def test_every_metric_has_the_same_verbs(kind, data, tmp_path):
         other.load(tmp_path / "metric")
 
 
-def test_distances_below_the_rounding_are_zero(data, monkeypatch):
-    pairs, y = data
-    metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", learn=False, random_state=0).fit(pairs, y)
-    distances = metric.pairwise_distances(pairs)
-    monkeypatch.setattr(gml.GraphMetric, "rounding", float(np.median(distances)))
-    cut = metric.pairwise_distances(pairs)
-    small = distances < np.median(distances)
-    assert (cut[small] == 0).all()
-    np.testing.assert_array_equal(cut[~small], distances[~small])
-    squared = metric.pairwise_distances(pairs, squared=True)
-    assert (squared[small] == 0).all()
-    assert (squared[~small] > 0).all()
+class Coarse(FirstColumn):
+    rounding = 0.5
+
+
+def test_distances_below_the_rounding_are_zero():
+    metric = Coarse().fit(points(0.0))
+    graphs = points(0.0, 0.3, 1.0)
+    wanted = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.7], [1.0, 0.7, 0.0]])
+    np.testing.assert_allclose(metric.pairwise_distances(graphs), wanted, rtol=1e-6)
+    np.testing.assert_allclose(metric.pairwise_distances(graphs, squared=True), wanted**2, rtol=1e-6)
+    np.testing.assert_allclose(FirstColumn().fit(graphs).pairwise_distances(graphs)[0, 1], 0.3, rtol=1e-6)
+    assert (clear_rounding(np.array([[0.3, 0.7]]), 0.0) > 0).all()
 
 
 def test_an_incomplete_metric_cannot_be_made():

@@ -30,12 +30,12 @@ def test_every_graph_is_held_out_once_beside_all_others():
     assert not reference.without_targets
     assert reference.groups is None
     assert len(folds) == 5
-    assert sorted(np.concatenate([fold.held for fold in folds])) == list(range(23))
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(23))
     for fold in folds:
-        assert sorted([*fold.known, *fold.held]) == list(range(23))
-        np.testing.assert_allclose(fold.within, np.abs(x[fold.known, None] - x[fold.known]), atol=1e-5)
-        np.testing.assert_allclose(fold.across, np.abs(x[fold.held, None] - x[fold.known]), atol=1e-5)
-        assert 1 <= codes[fold.held].sum() <= 3  # classes are spread evenly
+        assert sorted([*fold.train, *fold.test]) == list(range(23))
+        np.testing.assert_allclose(fold.within, np.abs(x[fold.train, None] - x[fold.train]), atol=1e-5)
+        np.testing.assert_allclose(fold.across, np.abs(x[fold.test, None] - x[fold.train]), atol=1e-5)
+        assert 1 <= codes[fold.test].sum() <= 3  # classes are spread evenly
         assert fold.scores is None
 
 
@@ -44,7 +44,7 @@ def test_groups_are_held_out_together():
     reference = folds_of(FirstColumn().fit(points(*range(20))), range(20), groups)
     objective, target = Numbers.of(np.random.default_rng(0).normal(size=20))
     for fold in reference.views(objective, target):
-        assert not set(groups[fold.known]) & set(groups[fold.held])
+        assert not set(groups[fold.train]) & set(groups[fold.test])
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(40) // 4])
@@ -52,15 +52,15 @@ def test_copies_are_held_out_together(groups):
     x = np.random.default_rng(0).normal(size=20).repeat(2)[np.argsort(np.arange(40) % 2, kind="stable")]  # 0 and 20, …
     codes = np.arange(40) % 2
     for fold in folds_of(FirstColumn().fit(points(*x)), x, groups).views(classes(codes), codes):
-        assert not set(x[fold.known]) & set(x[fold.held])
+        assert not set(x[fold.train]) & set(x[fold.test])
         if groups is not None:
-            assert not set(groups[fold.known]) & set(groups[fold.held])
+            assert not set(groups[fold.train]) & set(groups[fold.test])
 
 
 def test_copies_alone_leave_folds_as_they_were():
     codes = np.arange(20) % 2
     folds = folds_of(FirstColumn().fit(points(0.0)), np.zeros(20)).views(classes(codes), codes)
-    assert [len(fold.held) for fold in folds] == [4] * 5
+    assert [len(fold.test) for fold in folds] == [4] * 5
 
 
 def test_copies_in_many_groups_are_told_once():
@@ -83,7 +83,7 @@ def test_what_the_metric_says_comes_first_if_it_was_fitted_to_these_graphs():
     np.testing.assert_array_equal(own[0].across, metric.fold_views(100)[0].across)
     others = folds_of(metric, x, own=False).views(classes(codes), codes)
     for fold in others:  # as they are: each is nearest to its own class
-        assert (codes[fold.known][fold.across.argmin(1)] == codes[fold.held]).all()
+        assert (codes[fold.train][fold.across.argmin(1)] == codes[fold.test]).all()
 
 
 class Forgetful(Memorizing):
@@ -105,7 +105,7 @@ def test_what_the_metric_says_of_graphs_that_it_was_fitted_to_before(monkeypatch
     assert reference.without_targets
     assert reference.views(classes(codes), codes) is folds  # computed once, for all heads
     assert all(fold.scores is None for fold in folds)  # of targets that may be others
-    held = np.concatenate([fold.held for fold in folds])
+    held = np.concatenate([fold.test for fold in folds])
     assert len(set(held.tolist())) == 10
     assert held.max() > 9  # numbers are those among all
 
@@ -114,11 +114,11 @@ def test_of_many_graphs_some_are_enough(monkeypatch):
     monkeypatch.setattr(module, "MOST", 30)
     codes = np.repeat([0, 1], [80, 20])
     folds = folds_of(FirstColumn().fit(points(*range(100))), range(100)).views(classes(codes), codes)
-    held = np.concatenate([fold.held for fold in folds])
+    held = np.concatenate([fold.test for fold in folds])
     assert len(held) == len(set(held)) == 30
     assert codes[held].sum() == 6
     for fold in folds:  # numbers of graphs are those among all
-        np.testing.assert_allclose(fold.across, np.abs(fold.held[:, None] - fold.known))
+        np.testing.assert_allclose(fold.across, np.abs(fold.test[:, None] - fold.train))
 
 
 @pytest.mark.parametrize(

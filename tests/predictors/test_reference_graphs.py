@@ -1,12 +1,16 @@
 import pickle
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
 
 import graph_metric_learn as gml
-from graph_metric_learn.predictors.reference_graphs import ReferenceGraphs
+from graph_metric_learn.graphs import as_graphs
+from graph_metric_learn.predictors.reference_graphs import ReferenceGraphs, added_classes, added_numbers
 from graph_metric_learn.transport import Embedded
+from toy_metrics import FirstColumn, points
 from vector_oracle import decaying, nearest_rows
 
 
@@ -74,3 +78,119 @@ def test_rounding_and_pickling(rng):
     np.testing.assert_array_equal(copy.embedded.values, values.values)
     np.testing.assert_array_equal(copy.y, moment.y)
     np.testing.assert_array_equal(copy.nearest(values, 3, "auto")[1], moment.nearest(values, 3, "auto")[1])
+
+
+# --- targets of graphs that are added ---------------------------------------------------------------------------------
+
+
+PATHS = as_graphs([nx.path_graph(n) for n in (2, 3)])
+WHOLE, NAMES, FLAGS = np.array([0, 1, 2]), np.array(["a", "b"]), np.array([False, True])
+
+
+@pytest.mark.parametrize(
+    ("classes", "y"),
+    [
+        (WHOLE, [1, 7]), (WHOLE, [3, 3]), (WHOLE, np.array([5], dtype=np.uint64)[[0, 0]]), (WHOLE, [[1], [2]]),
+        (NAMES, ["b", "something new"]), (FLAGS, [True, True]), (WHOLE.astype(float), [1, 7]),
+        (WHOLE, [1.0, 7.0]), (WHOLE.astype(np.uint8), [-1, 300]),
+    ],
+)  # fmt: skip
+def test_classes_keep_the_type_of_those_that_are_there(classes, y):
+    found = added_classes(PATHS, y, classes)
+    assert found.tolist() == np.ravel(y).tolist()
+    kinds = {"u": "i"}
+    joined = np.result_type(found, classes).kind
+    assert kinds.get(joined, joined) == kinds.get(classes.dtype.kind, classes.dtype.kind)
+
+
+@pytest.mark.parametrize(
+    ("classes", "y", "words"),
+    [
+        (WHOLE, [0.5, 1.0], "class labels must be discrete"),
+        (WHOLE, [0, np.nan], "the class of graph 1 is missing"),
+        (WHOLE, [0, np.inf], "the class of graph 1 is missing"),
+        (WHOLE, [None, 1], "the class of graph 0 is missing"),
+        (NAMES, ["a", None], "the class of graph 1 is missing"),
+        (NAMES, ["a", 1], "all strings or all numbers"),
+        (NAMES, [0, 1], "labels are numbers, those of the reference graphs strings"),
+        (FLAGS, [2, 2], "labels are numbers, those of the reference graphs True or False"),
+        (WHOLE, [True, False], "labels are True or False, those of the reference graphs numbers"),
+        (WHOLE, [1 + 2j, 0], "labels are of type complex128"),
+        (WHOLE, np.array([0, 1], dtype="datetime64[s]"), "labels are of type datetime64"),
+        (WHOLE, [2**70, 1], "class labels must be discrete"),
+        (WHOLE.astype(np.uint64), [-1, 1], "labels must be whole numbers of type uint64"),
+        (WHOLE, [[0, 1], [1, 0]], r"2 graphs, but labels of shape \(2, 2\)"),
+        (WHOLE, [0], "2 graphs, but 1 targets"),
+        (WHOLE, None, "no labels: pass y"),
+    ],
+)
+def test_classes_that_fit_refuses(classes, y, words):
+    with pytest.raises(ValueError, match=words):
+        added_classes(PATHS, y, classes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "y"),
+    [
+        ((), [1.5, 2.5]), ((), [3, 3]), ((), [[1.5], [2.5]]), ((), ["1.5", "2"]), ((), [True, False]),
+        ((2,), [[1.0, np.nan], [2.0, 3.0]]), ((2,), [[1.0, None], [2.0, 3.0]]), ((1,), [[1.0], [1.0]]),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_in_fit(shape, y):
+    found = added_numbers(PATHS, y, shape)
+    assert (found.shape, found.dtype) == ((2, *shape), np.float64)
+    np.testing.assert_array_equal(found, np.array(y, dtype=object).astype(float).reshape(found.shape))
+
+
+@pytest.mark.parametrize(
+    ("shape", "y", "words"),
+    [
+        ((), [1e200, 1.0], r"targets beyond 1e\+100 cannot be squared"),
+        ((), [1 + 2j, 1.0], "targets must be real numbers, got complex128"),
+        ((), [1.0, np.nan], "the target of graph 1 is NaN or infinite"),
+        ((), [1.0, None], "the target of graph 1 is NaN or infinite"),
+        ((), [1.0, "many"], "targets must be numbers, that of graph 1 is 'many'"),
+        ((), np.array([0, 1], dtype="datetime64[s]"), "targets must be numbers, that of graph 0 is"),
+        ((2,), [[1.0, 2.0], [None, None]], "the targets of graph 1 are all NaN"),
+        ((2,), [[1.0, 2.0], [1.0, np.inf]], "the targets of graph 1 are all NaN, or some infinite"),
+        ((2,), [1.0, 2.0], r"2 graphs, but labels of shape \(2,\)"),
+        ((), [[1.0, 2.0], [1.0, 2.0]], r"2 graphs, but labels of shape \(2, 2\)"),
+        ((), None, "no labels: pass y"),
+    ],
+)
+def test_numbers_that_fit_refuses(shape, y, words):
+    with pytest.raises(ValueError, match=words):
+        added_numbers(PATHS, y, shape)
+
+
+def test_targets_that_graphs_carry():
+    def carrying(*ys):
+        return as_graphs([Data(num_nodes=2, y=torch.tensor(y)) for y in ys])
+
+    assert added_classes(carrying(1, 4), None, WHOLE).tolist() == [1, 4]
+    assert added_numbers(carrying(1.5, 2.5), None, ()).tolist() == [1.5, 2.5]
+
+
+def test_what_add_refuses_changes_nothing(tmp_path):
+    graphs = points(0.0, 1.0, 2.0, 3.0)
+    model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=1).fit(graphs, [0.5, 1.5, 2.5, 3.5])
+    for bad in (1e200, 1 + 2j, None):
+        with pytest.raises(ValueError, match="target"):
+            model.add(points(9.0), [bad])
+    again = gml.load(model.add(points(9.0), [9.5]).save(tmp_path / "numbers"))
+    assert again.predict(points(8.0)).tolist() == [9.5]
+    flags = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=1).fit(graphs, [False, False, True, True])
+    with pytest.raises(ValueError, match="labels are numbers"):
+        flags.add(points(9.0), [2])
+    assert flags.add(points(9.0), [True]).classes_.tolist() == [False, True]
+    whole = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=1).fit(graphs, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="class labels must be discrete"):
+        whole.add(points(9.0), [0.5])
+    assert whole.add(points(9.0), [2.0]).classes_.dtype == np.int64
+
+
+def test_missing_numbers_of_several_are_added_as_none():
+    y = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, np.nan], [4.0, 40.0]])
+    model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=1).fit(points(0.0, 1.0, 2.0, 3.0), y)
+    model.add(points(9.0), [[9.0, None]])
+    np.testing.assert_array_equal(model.y_[-1], [9.0, np.nan])

@@ -39,7 +39,7 @@ def test_accuracy_in_and_out_of_cross_validation(data):
     assert cross_val_score(gml.GraphSVC(sgml(n_epochs=1)), train, y, cv=2).mean() >= 0.8
 
 
-def test_gamma_and_cost_have_the_best_accuracy_on_graphs_held_out(rng, monkeypatch):
+def test_gamma_and_cost_have_the_best_accuracy_on_graphs_held_out(rng):
     x, y = noisy(rng, 60)
     model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
     assert model.gamma_ * np.median(np.abs(x[:, None] - x)) == pytest.approx(0.3, rel=0.2)  # smooth, against noise

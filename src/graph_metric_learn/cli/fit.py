@@ -129,7 +129,7 @@ def _task(options: argparse.Namespace, y: Any) -> str:
 
 def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
     """The predictor that was asked for, not fitted."""
-    from ..predictors.by_name import predictor
+    from ..predictors.head_choice import predictor
 
     model = "knn" if options.model == "metric" else options.model
     settings = {}
@@ -167,7 +167,7 @@ def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
             raise ValueError(f"--{next(iter(chosen))} goes with --metric sgml")
         return GraphMetric(task=task, estimate=not options.no_estimate, random_state=options.seed)
     from ..metrics.sgml.estimator import SGML
-    from ..metrics.sgml.options import default_features
+    from ..metrics.sgml.inputs import default_features
 
     settings = {SGML_PARAMETERS.get(name, name.replace("-", "_")): value for name, value in chosen.items()}
     if settings.get("features", "auto") == "auto":

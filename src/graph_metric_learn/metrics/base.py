@@ -1,4 +1,7 @@
-"""What every metric between graphs can do: embed, transform, measure, explain, be saved and loaded."""
+"""What every metric between graphs can do: embed, transform, measure, explain, be saved and loaded.
+
+What makes d(G, G) = 0 stands here, too: :attr:`BaseGraphMetric.rounding` and :func:`clear_rounding`.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +31,28 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_AT_ONCE = 2**22  # distances whose rounding is cleared at once: a matrix on disk need not fit into memory
+
+
 class FoldView(NamedTuple):
-    """Distances of reference graphs, when one fold of them is held out from all that a metric has learned.
+    """A fold: some reference graphs, held out from all that a metric has learned (test), beside the others (train).
 
     Attributes
     ----------
-    known, held : ndarray
-        Numbers of the graphs on either side.
-    within : ndarray [K, K]
-        Distances among the known.
-    across : ndarray [H, K]
-        Distances from those held out to the known.
+    train : ndarray [M]
+        Indices of the graphs that the metric knows.
+    test : ndarray [H]
+        Indices of the graphs held out.
+    within : ndarray [M, M]
+        Distances among the training graphs.
+    across : ndarray [H, M]
+        Distances from the test graphs to the training graphs.
     scores : ndarray [H, T] or None
-        What the metric's own regression, fitted to the known, predicts for those held out.
+        What the metric's own regression, fitted to the training graphs, predicts for the test graphs.
     """
 
-    known: np.ndarray
-    held: np.ndarray
+    train: np.ndarray
+    test: np.ndarray
     within: np.ndarray
     across: np.ndarray
     scores: np.ndarray | None
@@ -81,14 +89,22 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     progress: bool | None
 
     embedding_type: ClassVar[type[Embedded]] = Vectors
-    rounding: ClassVar[float] = 0.0  # distances below this are rounding errors, and count as 0
     takes_encoder: ClassVar[bool] = False  # whether `load` needs the module the metric was made with
     columns_: Columns = Columns()  # of the graphs in `fit`; set there by metrics that match columns by name
 
+    rounding: ClassVar[float] = 0.0
+    """Distances below this are nothing but rounding, and count as 0: what makes d(G, G) = 0.
+
+    A graph and itself with its nodes in another order are embedded alike up to the last digits only. Whoever hands out
+    distances of the metric (matrices, files, searches, explanations) clears them: :func:`clear_rounding`. With 0, where
+    the embedding does not depend on the order of nodes in the first place, there is nothing to clear. Votes of
+    neighbours measure it for any metric, on the embedded graphs: `ReferenceGraphs.rounding`.
+    """
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        known = METRICS.get(cls.__name__)
-        if known is not None and known.__module__ != cls.__module__:
+        registered = METRICS.get(cls.__name__)
+        if registered is not None and registered.__module__ != cls.__module__:
             raise ValueError(f"there is a metric {cls.__name__!r} already: give yours another name")
         METRICS[cls.__name__] = cls
 
@@ -109,7 +125,7 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """Which nodes of two graphs are compared with which, and each node's share of the squared distance."""
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
-        """The same for many pairs of graphs, given by their numbers [P, 2], one after the other."""
+        """The same for many pairs of graphs, by their indices [P, 2], one after the other."""
         listed = getattr(graphs, "graphs", graphs)
         return (self.explain(listed[i], listed[j]) for i, j in pairs)
 
@@ -165,6 +181,18 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         """What embeds graphs elsewhere: the metric, without what only `fit` needed."""
         return self
 
+    # --- what heads on the metric ask for -------------------------------------------------------------------------
+
+    @property
+    def chosen_n_neighbors(self) -> int | None:
+        """How many neighbours are to vote, if the metric has chosen that on graphs held out; else None."""
+        return None
+
+    @property
+    def regression_task(self) -> str | None:
+        """Task that a regression of the metric's own is fitted to, whose outputs are its `scores`; None without one."""
+        return None
+
     def fold_views(self, most: int) -> list[FoldView] | None:
         """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.
 
@@ -197,13 +225,10 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         out, precision : see :func:`pairwise_distances`.
         """
         u, v = self.embed(graphs), None if others is None else self.embed(others)
-        found = pairwise_distances(
+        distances = pairwise_distances(
             u, v, squared=squared, out=out, device=self.place(u), precision=precision, progress=self.progress
         )
-        if self.rounding:
-            for row in found:  # row by row: a matrix on disk need not fit into memory
-                row[row < (self.rounding**2 if squared else self.rounding)] = 0.0
-        return found
+        return clear_rounding(distances, self.rounding, squared=squared)
 
     def _repr_html_inner(self) -> str:
         """What notebooks show: the options, as scikit-learn lists them, and what was chosen and learned."""
@@ -225,10 +250,26 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
             return cls.from_state(config, tensors)
 
 
+def clear_rounding(distances: np.ndarray, rounding: float, *, squared: bool = False) -> np.ndarray:
+    """Sets distances [N, M], or squared ones, to 0 in place where they are nothing but rounding.
+
+    rounding : a metric's, see :attr:`BaseGraphMetric.rounding`.
+
+    >>> clear_rounding(np.array([[1e-6, 0.5]]), 1e-5)
+    array([[0. , 0.5]])
+    """
+    if rounding:
+        step = max(1, _AT_ONCE // max(1, distances.shape[1]))
+        for start in range(0, len(distances), step):
+            rows = distances[start : start + step]
+            rows[rows < (rounding**2 if squared else rounding)] = 0.0
+    return distances
+
+
 def in_range(vectors: Any) -> Any:
-    """Vectors of graphs [N, d], dense or sparse, if they are numbers that can be squared in float32."""
-    numbers = vectors.data if hasattr(vectors, "tocsr") else vectors
-    if numbers.size and not np.abs(numbers).max() <= LARGEST[torch.float32]:  # NaN is not
+    """Vectors of graphs [N, d], dense or sparse, if all entries can be squared in float32."""
+    entries = vectors.data if hasattr(vectors, "tocsr") else vectors
+    if entries.size and not np.abs(entries).max() <= LARGEST[torch.float32]:  # NaN is not
         rows = range(vectors.shape[0])
         bad = next(i for i in rows if not np.abs(vectors[[i]]).max() <= LARGEST[torch.float32])
         raise ValueError(
@@ -245,9 +286,9 @@ def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
     """Whether two fitted metrics measure the same distances: all that makes them up is equal."""
     if type(one) is not type(other):
         return False
-    (config, arrays), (others, other_arrays) = one.state(), other.state()
+    (config, arrays), (other_config, other_arrays) = one.state(), other.state()
     return (
-        config == others
+        config == other_config
         and arrays.keys() == other_arrays.keys()
         and all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
     )

@@ -1,10 +1,14 @@
-"""Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved."""
+"""Predictions on a metric: k-NN, ridge, SVM, class means and clusters, and loading whatever was saved.
+
+All begin in `predictor.py`. Settings are chosen on folds (`fold_distances.py`): k in `knn.py`, a penalty in `ridge.py`,
+γ and C in `svc.py`, which head in `head_choice.py`.
+"""
 
 from .class_means import NearestClassMean
-from .heads import GraphClassifier, GraphRegressor
+from .head_choice import GraphClassifier, GraphRegressor
 from .kmeans import GraphKMeans
 from .knn import GraphKNNClassifier, GraphKNNRegressor
-from .loading import load
+from .predictor import load
 from .ridge import GraphRidge, GraphRidgeClassifier
 from .svc import GraphSVC
 

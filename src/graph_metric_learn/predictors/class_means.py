@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..transport.means import Means
-from .base import ClassesFromGraphs, MetricPredictor
-from .streaming import streamed
+from .predictor import ClassesFromGraphs, MetricPredictor, streamed
 
 _SAME = 1e-9  # relative difference up to which two squared distances in float64 count as equal
 

@@ -1,4 +1,8 @@
-"""Distances between graphs held out and graphs known, for choosing what comes after a metric."""
+"""Folds of the reference graphs, on which every head chooses its settings: k, γ and C, a penalty, or the head itself.
+
+A fold (:class:`FoldView`) holds out some graphs, test, and compares them with all others, train, as a metric does that
+has learned nothing from the test graphs. Which graphs are held out together says `objectives/folds.py`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from ..objectives.folds import groups_among, held_together
 from ..transport import Embedded, pairwise_distances
 
 if TYPE_CHECKING:
-    from .base import MetricPredictor
+    from .predictor import MetricPredictor
 
 N_FOLDS = 5
 MOST = 2000  # graphs that settings are chosen on, at most
@@ -43,7 +47,7 @@ class ReferenceFolds:
     Attributes
     ----------
     without_targets : bool
-        Whether the metric said what it would be without a fold; known after `views`.
+        Whether the metric said what it would be without a fold; set by `views`.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class ReferenceFolds:
         self._groups = groups
 
     def views(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
-        """Distances by fold; the folds suit the first objective that asks."""
+        """Distances by fold; the folds suit the first objective that asks, and its encoded targets [N]."""
         own = self._metric.fold_views(MOST) if self._own else None
         if own:  # kept by the metric
             self.without_targets, self._graphs = True, None
@@ -79,16 +83,15 @@ class ReferenceFolds:
         views = self._metric.views_without(self._graphs[some], folds)
         self.without_targets = bool(views)
         if views:  # scores of its own are those of the targets it was fitted to, which may be others
-            return [view._replace(known=some[view.known], held=some[view.held], scores=None) for view in views]
+            return [view._replace(train=some[view.train], test=some[view.test], scores=None) for view in views]
         embedded = self._embedded[some]
         distances = pairwise_distances(embedded, device=self._metric.place(embedded), progress=False)
-        found = []
-        for fold in np.unique(folds):
-            known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            if len(known) and len(held):
-                within, across = distances[np.ix_(known, known)], distances[np.ix_(held, known)]
-                found.append(FoldView(some[known], some[held], within, across, None))
-        return found
+        parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
+        return [
+            FoldView(some[train], some[test], distances[np.ix_(train, train)], distances[np.ix_(test, train)], None)
+            for train, test in parts
+            if len(train)
+        ]
 
     @cached_property
     def groups(self) -> np.ndarray | None:
@@ -105,7 +108,7 @@ class ReferenceFolds:
 
 
 def typical_distance(folds: list[FoldView]) -> float:
-    """The median distance among known graphs; their mean where most are copies of each other; never 0."""
+    """The median distance among the training graphs; their mean where most are copies of each other; never 0."""
     within = folds[0].within
     return float(np.median(within)) or float(np.mean(within)) or 1.0
 

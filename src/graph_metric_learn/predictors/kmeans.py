@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_memory
 
 from .._core.validation import as_listed, draw_seed
+from ..metrics.base import BaseGraphMetric
 from ..objectives.folds import check_groups
 from ..transport import Embedded, pairwise_distances
 from ..transport.means import Means
-from .base import _fitted, read_for
 from .class_means import _MeansPredictor, nearest_mean
+from .predictor import streamed
 from .settings import CLUSTERS, SEED, check_setting, check_settings
-from .streaming import streamed
 
 _COPY = 1e-10  # share of the largest squared distance up to which two graphs count as copies of each other
 _MOST_PAIRED = 5000  # graphs up to which the matrix of all pairs is made: 200 MB
@@ -103,16 +102,18 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         Without y a `GraphMetric` whose task is "auto" looks at no targets, also where graphs carry some.
         """
         check_settings(self, CLUSTERS)
-        given = read_for(self.metric, graphs)
-        y, groups = as_listed("targets", y), check_groups(as_listed("groups", groups), len(given))
-        if y is not None and len(y) != len(given):
-            raise ValueError(f"{len(y)} targets for {len(given)} graphs: give one per graph, or none")
-        if self.n_clusters > len(given):
-            raise ValueError(f"n_clusters={self.n_clusters}, but there are only {len(given)} graphs")
+        graphs = self._read(graphs)
+        y, groups = as_listed("targets", y), check_groups(as_listed("groups", groups), len(graphs))
+        if y is not None and len(y) != len(graphs):
+            raise ValueError(f"{len(y)} targets for {len(graphs)} graphs: give one per graph, or none")
+        if self.n_clusters > len(graphs):
+            raise ValueError(f"n_clusters={self.n_clusters}, but there are only {len(graphs)} graphs")
         self.seed_ = draw_seed(self.random_state)
         check_setting("random_state", self.seed_, SEED)
-        self._fit_metric(given, y, groups)
-        self._refer_to(given, np.zeros(len(given), dtype=np.int64))
+        if self.metric is None:  # the default looks at no targets
+            y = groups = None
+        self._fit_metric(graphs, y, groups)
+        self._refer_to(graphs, np.zeros(len(graphs), dtype=np.int64))
         rng = np.random.default_rng(self.seed_)
         space = space_of(self.embedded_)
         starts = [first_centres(space, self.n_clusters, rng) for _ in range(self.n_init)]
@@ -122,14 +123,10 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         self._complete()
         return self
 
-    def _fit_metric(self, graphs: Any, y: Any, groups: Any = None) -> None:
-        if self.metric is None:
-            from ..metrics.automatic import GraphMetric
+    def _default_metric(self) -> BaseGraphMetric:
+        from ..metrics.automatic import GraphMetric
 
-            metric = GraphMetric(task="none", random_state=self.seed_)
-            self.metric_ = check_memory(self.memory).cache(_fitted)(metric, graphs, None, None)
-        else:
-            super()._fit_metric(graphs, y, groups)
+        return GraphMetric(task="none", random_state=self.seed_)
 
     def _task_of_metric(self, metric: Any, y: Any) -> str:
         from ..metrics.automatic import GraphMetric

@@ -1,4 +1,4 @@
-"""k nearest neighbours on a metric between graphs: classes, and numbers."""
+"""k nearest neighbours on a metric between graphs: what decides k, how neighbours vote; classes, and numbers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.gaps import columns_by_gaps
-from .._core.validation import as_listed, one_of, whole_number
+from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
-from ..metrics.base import BaseGraphMetric
-from ..objectives import Classes, Numbers, Objective
-from ..objectives.folds import check_groups, groups_among
+from ..metrics.base import BaseGraphMetric, FoldView, clear_rounding
+from ..objectives import Objective
+from ..objectives.folds import groups_among
 from ..objectives.leave_one_out import leave_one_out
-from ..objectives.numbers import check_numbers
 from ..objectives.votes import SAME, VOTE_LIMIT, by_distance, elected, neighbor_shares
 from ..transport import Embedded, kneighbors
-from .added_targets import added_classes, added_numbers
-from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted
 from .fold_distances import ReferenceFolds
-from .reference_graphs import ReferenceGraphs
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, streamed
+from .reference_graphs import ReferenceGraphs, added_classes, added_numbers
 from .settings import NEIGHBORS, check_setting
-from .streaming import streamed
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from; more pay only with learned scores
@@ -37,11 +34,16 @@ _ADDING = threading.Lock()  # reference graphs grow one call after the other
 class _Neighbors(MetricPredictor):
     """Neighbours among reference graphs, which may grow."""
 
-    n_neighbors: Any
     n_neighbors_: int
-    weights: str
-
     _reference: ReferenceGraphs  # swapped as a whole by `add`: whoever predicts meanwhile keeps the one it began with
+
+    def __init__(
+        self, metric: Any = None, n_neighbors: Any = "auto", weights: str = "distance", memory: Any = None
+    ) -> None:
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.memory = memory
 
     @property
     def embedded_(self) -> Embedded:  # type: ignore[override]
@@ -50,9 +52,11 @@ class _Neighbors(MetricPredictor):
 
     @embedded_.setter
     def embedded_(self, embedded: Embedded) -> None:
-        known = self.__dict__.get("_reference")
-        same = known is not None and len(known) == len(embedded)
-        self._reference = known.replaced(embedded=embedded) if known is not None and same else ReferenceGraphs(embedded)
+        before = self.__dict__.get("_reference")
+        if before is not None and len(before) == len(embedded):
+            self._reference = before.replaced(embedded=embedded)
+        else:
+            self._reference = ReferenceGraphs(embedded)
 
     @property
     def y_(self) -> np.ndarray:  # type: ignore[override]
@@ -80,65 +84,71 @@ class _Neighbors(MetricPredictor):
         one_of("weights", self.weights, VOTES)
         check_setting("n_neighbors", self.n_neighbors, NEIGHBORS["n_neighbors"])
 
+    def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+        graphs, y = super()._checked(graphs, y)
+        self._check_neighbors(len(graphs))
+        return graphs, y
+
     def _check_neighbors(self, available: int) -> None:
         self._check_options()
         if not isinstance(self.n_neighbors, str) and self.n_neighbors > available:
             raise ValueError(f"n_neighbors={self.n_neighbors}, but there are only {available} graphs to choose from")
 
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        """What neighbours are scored by, and the encoded targets of the reference graphs."""
-        raise NotImplementedError
+    # --- what decides k --------------------------------------------------------------------------------------------
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
-        """k: that of a metric which has found one for itself, else the best of 1, 2, 3, 5, 7, 10 and 15.
+        """k: that of a metric which has chosen one, else the best of 1, 2, 3, 5, 7, 10 and 15.
 
         The score is that of the folds, as for other heads; k is chosen by leaving one out, which varies less, unless
         the metric knows the targets.
         """
-        self._check_neighbors(len(self.y_))
         if not isinstance(self.n_neighbors, str):
             return {"n_neighbors": int(self.n_neighbors), "vote_limit": VOTE_LIMIT}
         objective, target = self._objective()
         views = folds.views(objective, target)
-        own = getattr(getattr(self.metric_, "learned_", None), "gate", None)
-        tried = _KS if own is None else (own.n_neighbors,)  # found on more folds than these
-        most = min(len(fold.known) for fold in views)
-        ks = [k for k in tried if k <= most] or [most]
+        chosen = self.metric_.chosen_n_neighbors
+        most = min(len(view.train) for view in views)
+        ks = [k for k in (_KS if chosen is None else (chosen,)) if k <= most] or [most]
         scores = self._fold_scores(views, objective, target, ks)
-        left_out = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
-        best = int(left_out.argmax())
+        by_k = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
+        best = int(by_k.argmax())
         return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
+
+    def _fold_scores(
+        self, views: list[FoldView], objective: Objective, target: np.ndarray, ks: list[int]
+    ) -> np.ndarray:
+        """Mean score on graphs held out by k."""
+        weighted = self.weights == "distance"
+        scores = [
+            objective.neighbor_scores(view.across, target[view.train], target[view.test], ks, weighted=weighted)
+            for view in views
+        ]
+        return np.concatenate(scores).mean(0)
 
     def _left_out_scores(
         self, objective: Objective, target: np.ndarray, groups: np.ndarray | None, ks: list[int]
     ) -> np.ndarray:
         """Mean score by k, each graph predicted by all others (of other groups)."""
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
-        distances = self._distances(self.embedded_[some])
-        distances[distances < self._reference.rounding] = 0.0
-        how: dict[str, Any] = {"weighted": self.weights == "distance", "groups": groups_among(groups, some)}
-        return leave_one_out(objective, distances, target[some], ks, **how)
-
-    def _fold_scores(self, folds: Any, objective: Objective, target: np.ndarray, ks: list[int]) -> np.ndarray:
-        """Mean score on graphs held out by k."""
+        distances = clear_rounding(self._distances(self.embedded_[some]), self._reference.rounding)
         weighted = self.weights == "distance"
-        found = [
-            objective.neighbor_scores(fold.across, target[fold.known], target[fold.held], ks, weighted=weighted)
-            for fold in folds
-        ]
-        return np.concatenate(found).mean(0)
+        return leave_one_out(
+            objective, distances, target[some], ks, weighted=weighted, groups=groups_among(groups, some)
+        )
 
     def _complete(self) -> None:
         self.n_neighbors_ = int(self.chosen_["n_neighbors"])
 
+    # --- reference graphs and votes ----------------------------------------------------------------------------------
+
     def add(self, graphs: Any, y: Any = None) -> Any:
         """Grows the reference set by labelled graphs; the metric and k stay. Other threads may predict meanwhile."""
         check_is_fitted(self, "embedded_")
-        given = self.metric_.read(graphs)
-        more = self.metric_.embed(given)
-        y = self._more_targets(given, y)
+        graphs = self.metric_.read(graphs)
+        more = self.metric_.embed(graphs)
+        y = self._more_targets(graphs, y)
         with _ADDING:
-            self._reference = self._reference.grown(more, y, given.names)
+            self._reference = self._reference.grown(more, y, graphs.names)
         self._complete()
         return self
 
@@ -188,22 +198,21 @@ class _Neighbors(MetricPredictor):
         count = len(reference)
         k = min(self._k, count)
         device = self.metric_.place(embedded)
-        nearest, columns = reference.nearest(embedded, min(k + 1, count), device)
-        floor = reference.rounding
-        nearest = np.where(nearest < floor, 0.0, nearest)
-        is_cut = (nearest[:, k:] <= nearest[:, k - 1 : k] * (1 + SAME)).any(1)
+        distances, columns = reference.nearest(embedded, min(k + 1, count), device)
+        clear_rounding(distances, reference.rounding)
+        is_cut = (distances[:, k:] <= distances[:, k - 1 : k] * (1 + SAME)).any(1)
         plain, cut = np.flatnonzero(~is_cut), np.flatnonzero(is_cut)
-        parts = [(plain, columns[plain, :k], self._weighted(nearest[plain, :k], k))]
-        for some in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
-            every = reference.distances(embedded[some], device)
-            every = np.where(every < floor, 0.0, every)
-            parts.append((some, np.broadcast_to(np.arange(count), every.shape), self._weighted(every, k)))
-        entries = [
-            (rows[at], where[at, of], votes[at, of]) for rows, where, votes in parts for at, of in [votes.nonzero()]
-        ]
-        rows, columns, votes = (np.concatenate(part) for part in zip(*entries, strict=True))
-        votes /= np.bincount(rows, votes, minlength=len(embedded))[rows]
-        return sparse.csr_array((votes, (rows, columns)), shape=(len(embedded), count))
+        parts = [(plain, columns[plain, :k], self._weighted(distances[plain, :k], k))]
+        for rows in np.split(cut, range(_ROWS, len(cut), _ROWS)) if len(cut) else ():
+            to_all = clear_rounding(reference.distances(embedded[rows], device), reference.rounding)
+            parts.append((rows, np.broadcast_to(np.arange(count), to_all.shape), self._weighted(to_all, k)))
+        entries = []
+        for rows, voters, votes in parts:
+            voting = votes.nonzero()
+            entries.append((rows[voting[0]], voters[voting], votes[voting]))
+        row_of, voter_of, votes = (np.concatenate(part) for part in zip(*entries, strict=True))
+        votes /= np.bincount(row_of, votes, minlength=len(embedded))[row_of]
+        return sparse.csr_array((votes, (row_of, voter_of)), shape=(len(embedded), count))
 
     def _weighted(self, distances: np.ndarray, k: int) -> np.ndarray:
         """Votes of reference graphs at these distances [N, M], by the rule that was asked for."""
@@ -222,7 +231,7 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         A copy of it is fitted by `fit`; `GraphMetric()` when None. To use a fitted metric as it is, freeze it:
         ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
     n_neighbors : int or "auto"
-        How many neighbours vote; "auto" takes the k that the metric has found for itself, by graphs held out, else the
+        How many neighbours vote; "auto" takes the k that the metric has chosen by itself, on graphs held out, else the
         best of 1, 2, 3, 5, 7, 10 and 15.
     weights : {"uniform", "distance"}
         Whether all count the same, or each as one over its distance, at most ten times as much as the farthest of the
@@ -254,28 +263,12 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
     array(['ring', 'star'], dtype='<U4')
     """
 
-    def __init__(
-        self, metric: Any = None, n_neighbors: Any = "auto", weights: str = "distance", memory: Any = None
-    ) -> None:
-        self.metric = metric
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.memory = memory
-
-    def _given(self, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
-        given, y = super()._given(graphs, y)
-        self._check_neighbors(len(given))
-        return given, y
-
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        return Classes.of(self.y_)
-
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
         return added_classes(graphs, y, self.classes_)
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels."""
+        """Class labels [C]."""
         return self._reference.classes
 
     @streamed
@@ -333,39 +326,22 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
     True
     """
 
-    def __init__(
-        self, metric: Any = None, n_neighbors: Any = "auto", weights: str = "distance", memory: Any = None
-    ) -> None:
-        self.metric = metric
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.memory = memory
-
     def fit(self, graphs: Any, y: Any = None, groups: Any = None) -> GraphKNNRegressor:
         """See :meth:`GraphKNNClassifier.fit`; y are numbers [N], or several columns [N, T] where NaN means missing."""
-        metric = self.metric
-        if isinstance(metric, BaseGraphMetric) and is_fitted(metric):
+        if self._is_fitted_before():
             warnings.warn(
                 "the metric is fitted and is used as it is; a later version will fit a copy of it: freeze it, "
                 "sklearn.frozen.FrozenEstimator(metric), to keep it",
                 FutureWarning,
                 stacklevel=2,
             )
-            self._check_options()
-            given = metric.read(graphs)
-            y = check_numbers(given, y)
-            self._check_neighbors(len(y))
-            self.metric_, self._own = metric, False
-            return self._fit_head(given, y, check_groups(as_listed("groups", groups), len(given)))
         return super().fit(graphs, y, groups)
 
-    def _given(self, graphs: Any, y: Any) -> tuple[Any, np.ndarray]:
-        given, y = super()._given(graphs, y)
-        self._check_neighbors(len(given))
-        return given, y
+    def _is_fitted_before(self) -> bool:
+        return isinstance(self.metric, BaseGraphMetric) and is_fitted(self.metric)
 
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        return Numbers.of(self.y_)
+    def _is_used_as_it_is(self) -> bool:
+        return self._is_fitted_before() or super()._is_used_as_it_is()
 
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
         return added_numbers(graphs, y, self.y_.shape[1:])
@@ -376,11 +352,11 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
         check_is_fitted(self, "embedded_")
         reference = self._reference
         embedded = self._queries(graphs, reference)
-        known = np.isfinite(reference.y)
-        if known.all():
+        is_known = np.isfinite(reference.y)
+        if is_known.all():
             return self._vote_shares(embedded, reference) @ reference.y
-        found = np.empty((len(embedded), known.shape[1]))
-        for rows, columns in columns_by_gaps(known):
+        predicted = np.empty((len(embedded), is_known.shape[1]))
+        for rows, columns in columns_by_gaps(is_known):
             part = ReferenceGraphs(reference.embedded[rows])
-            found[:, columns] = self._vote_shares(embedded, part) @ reference.y[np.ix_(rows, columns)]
-        return found
+            predicted[:, columns] = self._vote_shares(embedded, part) @ reference.y[np.ix_(rows, columns)]
+        return predicted

@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics.automatic.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
-from ..objectives import Classes, Numbers, Objective
+from ..objectives import Numbers
 from ..objectives.classes import elected_output
-from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
-from .streaming import streamed
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, streamed
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
@@ -24,43 +23,36 @@ class _Ridge(MetricPredictor):
 
     weights_: np.ndarray | None
 
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        """What the outputs are, and the encoded targets of the reference graphs."""
-        raise NotImplementedError
-
-    @property
-    def _has_own(self) -> bool:
-        """Whether the metric has a regression of its own, for such targets."""
-        learned = self._own and getattr(self.metric_, "learned_", None) is not None
-        return learned and getattr(self.metric_, "task_", self.task) == self.task
+    def __init__(self, metric: Any = None, memory: Any = None) -> None:
+        self.metric = metric
+        self.memory = memory
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """The penalty, by folds, unless the metric has chosen it; and the score on graphs held out."""
         objective, target = self._objective()
         views = folds.views(objective, target)
-        outputs = objective.outputs(target)
-        if self._has_own:
-            chosen: dict[str, Any] = {"own": True}
-            held = [(fold.held, self._as_outputs(fold.scores)) for fold in views if fold.scores is not None]
+        test = np.concatenate([view.test for view in views])
+        chosen: dict[str, Any]
+        if self._own and self.metric_.regression_task == self.task:  # its folds say what it predicts for them
+            chosen = {"own": True}
+            predicted = np.concatenate([self._as_outputs(view.scores) for view in views])
         else:
+            outputs = objective.outputs(target)
             scale = typical_distance(views) ** 2
-            tried = {
-                penalty: [(fold.held, _predicted(fold, outputs, scale, penalty)) for fold in views]
-                for penalty in _PENALTIES
-            }
-            errors = {
-                penalty: np.mean([np.nanmean((outputs[rows] - found) ** 2) for rows, found in parts])
-                for penalty, parts in tried.items()
-            }
-            penalty = min(errors, key=lambda key: errors[key])
-            chosen, held = {"own": False, "scale": scale, "penalty": penalty}, tried[penalty]
-        rows, found = (np.concatenate(part) for part in zip(*held, strict=True))
-        scores = objective.output_scores(found, target[rows])
+            tried = {penalty: [_predicted(view, outputs, scale, penalty) for view in views] for penalty in _PENALTIES}
+
+            def error(penalty: float) -> float:
+                parts = zip(views, tried[penalty], strict=True)
+                return float(np.mean([np.nanmean((outputs[view.test] - part) ** 2) for view, part in parts]))
+
+            penalty = min(_PENALTIES, key=error)
+            chosen, predicted = {"own": False, "scale": scale, "penalty": penalty}, np.concatenate(tried[penalty])
+        scores = objective.output_scores(predicted, target[test])
         chosen["held_out_score"] = float(scores.mean())
         chosen["held_out_error"] = float(scores.std() / np.sqrt(len(scores)))
-        return chosen | self._calibrated(found, target[rows])
+        return chosen | self._calibrated(predicted, target[test])
 
-    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """What the metric's own regression says [N, T], as outputs of this one."""
         raise NotImplementedError
 
@@ -115,14 +107,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     True
     """
 
-    def __init__(self, metric: Any = None, memory: Any = None) -> None:
-        self.metric = metric
-        self.memory = memory
-
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        return Numbers.of(self.y_)
-
-    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """In units of the reference graphs: of very many, the metric has seen some only."""
         numbers = self.metric_.objective_.decode(scores)  # type: ignore[attr-defined]
         return Numbers.of(self.y_)[0].encoded(numbers)
@@ -150,19 +135,12 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         Class labels.
     """
 
-    def __init__(self, metric: Any = None, memory: Any = None) -> None:
-        self.metric = metric
-        self.memory = memory
-
-    def _objective(self) -> tuple[Objective, np.ndarray]:
-        return Classes.of(self.y_)
-
-    def _as_outputs(self, scores: np.ndarray) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
         classes = np.unique(self.y_)
-        found = np.zeros((len(scores), len(classes)))
-        found[:, np.searchsorted(classes, self.metric_.classes_)] = scores  # type: ignore[attr-defined]
-        return found
+        outputs = np.zeros((len(scores), len(classes)))
+        outputs[:, np.searchsorted(classes, self.metric_.classes_)] = scores  # type: ignore[attr-defined]
+        return outputs
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
         return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
@@ -195,9 +173,9 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         return self.classes_[elected_output(outputs)], probabilities(outputs, self.chosen_["calibrator"])
 
 
-def _predicted(fold: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:
-    """Outputs of graphs held out, by a regression on those known."""
-    mean = known_means(outputs[fold.known])
-    kernel = np.exp(-(fold.within.astype(float) ** 2) / scale)
-    weights = fit_ridge(kernel, outputs[fold.known] - mean, penalty)
-    return np.exp(-(fold.across.astype(float) ** 2) / scale) @ weights + mean
+def _predicted(view: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:
+    """Outputs of the test graphs of a fold [H, T], by a regression on its training graphs."""
+    mean = known_means(outputs[view.train])
+    kernel = np.exp(-(view.within.astype(float) ** 2) / scale)
+    weights = fit_ridge(kernel, outputs[view.train] - mean, penalty)
+    return np.exp(-(view.across.astype(float) ** 2) / scale) @ weights + mean

@@ -36,7 +36,7 @@ from ..transport import Curves, Embedded, Vectors
 from .settings import CLUSTERS, NEIGHBORS, SEED, SVC, Positive, Setting, check_setting
 
 if TYPE_CHECKING:
-    from .base import MetricPredictor
+    from .predictor import MetricPredictor
 
 Kind = TypeVar("Kind", bound="MetricPredictor")
 

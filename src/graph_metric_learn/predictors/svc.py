@@ -13,12 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import Graphs
 from ..metrics.base import FoldView
-from ..objectives import Classes
-from .base import ClassesFromGraphs, MetricPredictor
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
+from .predictor import ClassesFromGraphs, MetricPredictor, streamed
 from .settings import SVC, check_settings, check_weighted_classes, weights_of_classes
-from .streaming import streamed
 
 if TYPE_CHECKING:
     import sklearn.svm
@@ -68,29 +66,30 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
     def _check_options(self) -> None:
         check_settings(self, SVC)
 
-    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
-        given, y = super()._given(graphs, y)
+    def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+        graphs, y = super()._checked(graphs, y)
         check_weighted_classes(self.class_weight, np.unique(y))
-        return given, y
+        return graphs, y
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """γ and C with the best accuracy on graphs held out, and probabilities from their scores."""
-        objective, codes = Classes.of(self.y_)
+        objective, codes = self._objective()
         views = folds.views(objective, codes)
         typical = typical_distance(views)
         gammas = [gamma / typical for gamma in _GAMMAS] if isinstance(self.gamma, str) else [float(self.gamma)]
         costs = _COSTS if isinstance(self.C, str) else (float(self.C),)
-        held = np.concatenate([fold.held for fold in views])
-        class_weight = weights_of_classes(self.class_weight, objective.classes_)
-        weights = compute_sample_weight(class_weight, self.y_)[held]
+        test = np.concatenate([view.test for view in views])
+        classes = np.unique(self.y_)
+        class_weight = weights_of_classes(self.class_weight, classes)
+        weights = compute_sample_weight(class_weight, self.y_)[test]
         best: tuple[float, float, float, Any] = (-1.0, 1.0, 1.0, None)
         for gamma, cost in product(gammas, costs):
             predicted, scores = _held_out(views, self.y_, gamma, cost, class_weight)
-            right = float(np.average(predicted == self.y_[held], weights=weights))
+            right = float(np.average(predicted == self.y_[test], weights=weights))
             if right > best[0] + 1e-9:
                 best = (right, gamma, cost, scores)
         right, gamma, cost, scores = best
-        calibrator = calibrate(scores, codes[held], len(objective.classes_))
+        calibrator = calibrate(scores, codes[test], len(classes))
         if scores.ndim == 2:
             calibrator["scores"] = PAIRS
         return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
@@ -99,8 +98,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         """Fits the SVM; on loading it is fitted again instead of being saved."""
         from sklearn.svm import SVC  # here, because it is slow to import and other predictors do not need it
 
-        self.gamma_ = float(self.chosen_["gamma"])
-        self.C_ = float(self.chosen_["C"])
+        self.gamma_, self.C_ = float(self.chosen_["gamma"]), float(self.chosen_["C"])
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))
         class_weight = weights_of_classes(self.class_weight, np.unique(self.y_))
         self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=class_weight)
@@ -114,15 +112,13 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
-        """As `sklearn.svm.SVC`."""
-        kernel = self._kernel(graphs)
-        return self.svc_.decision_function(kernel)
+        """Of two classes, decisions for the second [N]; of more, votes of the classes [N, C], as `sklearn.svm.SVC`."""
+        return self.svc_.decision_function(self._kernel(graphs))
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Classes [N]."""
-        kernel = self._kernel(graphs)
-        return self.svc_.predict(kernel)
+        return self.svc_.predict(self._kernel(graphs))
 
     @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
@@ -131,8 +127,8 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         With more than two classes, they grow with the mean decision for a class against the others, and the predicted
         class is the most likely one.
         """
-        kernel = self._kernel(graphs)
-        return probabilities(_scores(self.svc_, kernel), self.chosen_["calibrator"])
+        scores = _scores(self.svc_, self._kernel(graphs))
+        return probabilities(scores, self.chosen_["calibrator"])
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         config, tensors = super()._state()
@@ -142,25 +138,24 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
 
 def _held_out(
-    folds: list[FoldView], y: np.ndarray, gamma: float, cost: float, class_weight: Any
+    views: list[FoldView], y: np.ndarray, gamma: float, cost: float, class_weight: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Predicted classes of the graphs held out, fold by fold [H], and their `_scores` [H] or [H, C]."""
     from sklearn.svm import SVC
 
     classes, predictions, scores = np.unique(y), [], []
-    for fold in folds:
-        known = np.unique(y[fold.known])
-        if len(known) == 1:  # all others are held out together
-            predicted, found = np.repeat(known, len(fold.held)), np.zeros(len(fold.held))
+    for view in views:
+        seen = np.unique(y[view.train])
+        if len(seen) == 1:  # all others are held out together
+            predictions.append(np.repeat(seen, len(view.test)))
+            decisions = np.zeros(len(view.test))
         else:
             model = SVC(C=cost, kernel="precomputed", class_weight=class_weight)
-            _fit(model, np.exp(-gamma * fold.within.astype(float)), y[fold.known])
-            kernel = np.exp(-gamma * fold.across.astype(float))
-            predicted, found = model.predict(kernel), _scores(model, kernel)
-        predictions.append(predicted)
-        if len(known) < len(classes):
-            found = _for_all_classes(found, known, classes)
-        scores.append(found)
+            _fit(model, np.exp(-gamma * view.within.astype(float)), y[view.train])
+            kernel = np.exp(-gamma * view.across.astype(float))
+            predictions.append(model.predict(kernel))
+            decisions = _scores(model, kernel)
+        scores.append(decisions if len(seen) == len(classes) else _for_all_classes(decisions, seen, classes))
     return np.concatenate(predictions), np.concatenate(scores)
 
 
@@ -195,17 +190,17 @@ def _scores(svc: sklearn.svm.SVC, kernel: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _for_all_classes(scores: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Scores by an SVM that has seen the known classes alone, in the form of one that has seen all.
+def _for_all_classes(scores: np.ndarray, seen: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Scores by an SVM that has seen some of the classes alone, in the form of one that has seen all.
 
-    Classes that it has not seen have −inf; of two classes, the known one wins by 1.
+    Classes that it has not seen have −inf; of two classes, the one that it has seen wins by 1.
 
     >>> _for_all_classes(np.array([0.5, -0.25]), np.array([0, 2]), np.arange(3))
     array([[-0.5 ,  -inf,  0.5 ],
            [ 0.25,  -inf, -0.25]])
     """
-    columns = scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)[:, -len(known) :]
+    columns = scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)[:, -len(seen) :]
     lost = -np.inf if len(classes) > 2 else -1.0
     wide = np.full((len(scores), len(classes)), lost)
-    wide[:, np.searchsorted(classes, known)] = columns
+    wide[:, np.searchsorted(classes, seen)] = columns
     return wide if len(classes) > 2 else (wide[:, 1] - wide[:, 0])

@@ -157,7 +157,7 @@ def test_rows_of_transform_have_the_distances_of_the_metric(molecules_with_numbe
     same = again.transform(graphs)
     np.testing.assert_array_equal(same.toarray() if sparse.issparse(same) else same, dense.astype(np.float32))
     views = metric.fold_views(1000)
-    assert sorted(np.concatenate([view.held for view in views])) == list(range(50))
+    assert sorted(np.concatenate([view.test for view in views])) == list(range(50))
 
 
 def test_few_coordinates_keep_most_of_the_distance(molecules_with_numbers):
@@ -261,13 +261,13 @@ def test_folds_are_seen_from_outside(learned):
     metric, graphs, _, _ = learned
     views = metric.fold_views(1000)
     assert len(views) == 5
-    assert sorted(np.concatenate([view.held for view in views])) == list(range(50))
+    assert sorted(np.concatenate([view.test for view in views])) == list(range(50))
     distances, scores = metric.pairwise_distances(graphs[:50]), metric.scores(graphs[:50])
     for view in views:
-        assert sorted(np.concatenate([view.known, view.held])) == list(range(50))
-        assert view.across.shape == (len(view.held), len(view.known))
-        assert np.abs(view.across - distances[np.ix_(view.held, view.known)]).max() > 1e-3
-        assert np.abs(view.scores - scores[view.held]).max() > 1e-3
+        assert sorted(np.concatenate([view.train, view.test])) == list(range(50))
+        assert view.across.shape == (len(view.test), len(view.train))
+        assert np.abs(view.across - distances[np.ix_(view.test, view.train)]).max() > 1e-3
+        assert np.abs(view.scores - scores[view.test]).max() > 1e-3
     plain = gml.GraphMetric(**TREES, learn=False).fit(graphs[:20], np.arange(20) % 2)
     assert plain.fold_views(10) is None
 
@@ -277,7 +277,7 @@ def test_groups_are_held_out_together(molecules_with_numbers):
     groups = np.arange(50) // 5
     metric = gml.GraphMetric(**TREES).fit(graphs[:50], y[:50], groups=[f"scaffold {group}" for group in groups])
     for view in metric.fold_views(1000):
-        assert not set(groups[view.held]) & set(groups[view.known])
+        assert not set(groups[view.test]) & set(groups[view.train])
     with pytest.raises(ValueError, match="70 graphs, but groups of shape"):
         gml.GraphMetric(**TREES).fit(graphs, y, groups=groups)
 
@@ -287,7 +287,7 @@ def test_copies_are_held_out_together(molecules_with_numbers):
     twice = [*graphs[:25], *(renumbered_networkx(graph, i) for i, graph in enumerate(graphs[:25]))]
     metric = gml.GraphMetric(**TREES).fit(twice, np.tile(y[:25], 2))
     for view in metric.fold_views(1000):
-        assert set((view.held + 25) % 50) == set(view.held)
+        assert set((view.test + 25) % 50) == set(view.test)
 
 
 def test_noise_is_not_learned(molecules_with_numbers):

@@ -48,8 +48,8 @@ def test_each_fold_is_held_out_from_the_regression(rng, n_classes):
     assert len(views) == 4
     for fold, view in enumerate(views):
         known, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        np.testing.assert_array_equal(view.known, known)
-        np.testing.assert_array_equal(view.held, held)
+        np.testing.assert_array_equal(view.train, known)
+        np.testing.assert_array_equal(view.test, held)
         mean = outputs[known].mean(0)
         weights = fit_ridge(kernel[np.ix_(known, known)], outputs[known] - mean, learned.machine.penalty)
         scores = kernel[:, known] @ weights + mean

@@ -44,14 +44,14 @@ def test_what_was_chosen(classes):
 
 def test_what_was_learned(classes):
     names = "mean of attributes@0 + mean of attributes@1"  # each once
-    said = learning_in_words(learned_with(3.0, 0.5))
+    said = learning_in_words(learned_with(3.0, 0.5), 7)
     assert said == f"learned scores of a kernel ridge regression on {names} count 3 times as much (k = 7)"
-    said = learning_in_words(learned_with(0.0, 0.5))
+    said = learning_in_words(learned_with(0.0, 0.5), 7)
     assert said.startswith("learned nothing:")
     assert "it did not help graphs held out" in said
-    assert "it is not clearly better than predicting the mean" in learning_in_words(learned_with(0.0, 0.2))
+    assert "it is not clearly better than predicting the mean" in learning_in_words(learned_with(0.0, 0.2), 7)
     choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
-    assert learning_in_words(learned_with(3.0, 0.5)) in report(fitted(choice, classes, learned_with(3.0, 0.5)))
+    assert learning_in_words(learned_with(3.0, 0.5), 3) in report(fitted(choice, classes, learned_with(3.0, 0.5)))
 
 
 def test_how_well_neighbours_predict(classes):

@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -5,8 +6,17 @@ import torch
 import graph_metric_learn as gml
 from graph_metric_learn.features.propagation import propagate
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.metrics.sgml.encoders import SGCN, encode, encode_measures, prepare, restored
+from graph_metric_learn.metrics.sgml.encoders import (
+    SGCN,
+    encode,
+    encode_measures,
+    prepare,
+    propagate_directed,
+    restored,
+    softmax_within,
+)
 from graph_zoo import zoo
+from small_graphs import random_graphs
 
 
 def test_the_product_and_its_start(rng):
@@ -146,3 +156,99 @@ def test_a_start_that_makes_nothing_but_zeros_is_drawn_again():
         metric = gml.SGML(n_epochs=0, random_state=seed).fit(graphs, [0, 1] * 5)
         flat += metric.pairwise_distances(graphs).max() == 0
     assert flat == 0
+
+
+# --- propagation along directions ------------------------------------------------------------------------------------
+
+
+def digraphs(rng, *, weighted):
+    """(matrix of arcs from row to column, features)."""
+    graphs = []
+    for n in (4, 7, 1):
+        arcs = (rng.random((n, n)) < 0.4) * (rng.normal(size=(n, n)) if weighted else 1.0)
+        np.fill_diagonal(arcs, 0.0)
+        graphs.append((arcs, rng.normal(size=(n, 3))))
+    return graphs
+
+
+@pytest.mark.parametrize("along", ["in", "out"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_it_is_the_product_with_the_dense_matrix(rng, along, weighted, depth):
+    graphs = digraphs(rng, weighted=weighted)
+    expected = []
+    for arcs, x in graphs:
+        scale = np.abs(arcs[arcs != 0]).mean() if arcs.any() else 1.0
+        matrix = (arcs.T if along == "in" else arcs) / scale
+        step = (matrix + np.eye(len(x))) / (np.abs(matrix).sum(1) + 1)[:, None]
+        expected.append(np.linalg.matrix_power(step, depth) @ x)
+    found = propagate_directed(as_graphs(graphs, directed=True), depth, along)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, np.concatenate(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_without_directions_both_ways_agree(rng):
+    graphs = as_graphs(random_graphs(rng))
+    one, other = (propagate_directed(graphs, 2, along) for along in ("in", "out"))
+    np.testing.assert_array_equal(one, other)
+    a, x = graphs.adjacency.toarray(), graphs.x
+    np.testing.assert_allclose(
+        propagate_directed(graphs, 1), (a @ x + x) / (a.sum(1) + 1)[:, None], rtol=1e-5, atol=1e-6
+    )
+
+
+def test_parallel_edges_count_once_unless_they_have_weights():
+    graph = nx.MultiDiGraph()
+    graph.add_node(0, x=[0.0])
+    graph.add_node(1, x=[6.0])
+    graph.add_edges_from([(0, 1, {"kind": "a"}), (0, 1, {"kind": "b"})])
+    once = as_graphs([graph], edge_label="kind")
+    np.testing.assert_allclose(propagate_directed(once, 1, "in").ravel(), [0.0, 3.0])
+    for _, _, attributes in graph.edges(data=True):
+        attributes["weight"] = 4.0
+    twice = as_graphs([graph], edge_label="kind")  # mean weight 1, so 2 together
+    np.testing.assert_allclose(propagate_directed(twice, 1, "in").ravel(), [0.0, 2.0])
+
+
+def test_bad_options(rng):
+    graphs = as_graphs(random_graphs(rng))
+    with pytest.raises(ValueError, match="unknown propagation='up'"):
+        propagate_directed(graphs, 1, "up")
+    with pytest.raises(ValueError, match="depth must be a whole number"):
+        propagate_directed(graphs, -1, "in")
+
+
+# --- masses ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_softmax_in_each_graph(rng):
+    sizes = np.array([3, 1, 6, 2])
+    scores = rng.normal(size=12) * 3
+    got = softmax_within(torch.from_numpy(scores), sizes)
+    wanted = [np.exp(part) / np.exp(part).sum() for part in np.split(scores, np.cumsum(sizes)[:-1])]
+    np.testing.assert_allclose(got, np.concatenate(wanted), atol=1e-11)
+    assert got.dtype == torch.float64
+
+
+def test_gradients(rng):
+    sizes = np.array([3, 1, 4])
+    scores = torch.from_numpy(rng.normal(size=8)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda s: softmax_within(s, sizes), scores, eps=1e-5)
+
+
+def test_far_scores_give_small_masses_that_are_positive():
+    for scores in ([0.0, 900.0], [1e30, 0.0], [-1e30, 1e30, 0.0]):
+        masses = softmax_within(torch.tensor(scores), np.array([len(scores)]))
+        assert (masses > 0).all()
+        assert float(masses.sum()) - 1 < 1e-11
+
+
+def test_sums_do_not_depend_on_the_order(rng):
+    """Not even by a rounding error: the ends of steps are such sums."""
+    scores = torch.from_numpy(rng.normal(size=1000) * 4)
+    masses = softmax_within(scores, np.array([1000]))
+    for _ in range(20):
+        order = torch.from_numpy(rng.permutation(1000))
+        assert torch.equal(softmax_within(scores[order], np.array([1000])), masses[order])
+        some = masses[:500][torch.from_numpy(rng.permutation(500))]
+        assert float(some.cumsum(0)[-1]) == float(masses[:500].cumsum(0)[-1])

@@ -1,7 +1,6 @@
 import pickle
 import re
 import warnings
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -637,13 +636,6 @@ def test_new_graphs_are_read_as_those_in_fit(rng):
     refitted = metric.fit(trees, np.arange(10) % 2)
     assert not refitted.directed_
     np.testing.assert_array_equal(refitted.transform(arrows), refitted.transform(trees))
-
-
-def test_older_files_leave_weights_out(rng):
-    old = gml.load(Path(__file__).parents[2] / "persistence" / "models" / "v1" / "sgml-rpw")
-    a = np.triu(rng.random((6, 6)), 1)
-    weighted, x = a + a.T, rng.normal(size=(6, 2))
-    np.testing.assert_array_equal(old.transform([(weighted, x)]), old.transform([((weighted > 0) * 1.0, x)]))
 
 
 def test_shares_of_nodes_with_edge_sums(rng):

@@ -25,6 +25,12 @@ def alone(metrics, pairs, y, subsets):
     return [m.fit([pairs[i] for i in s], y[s]) for m, s in zip(metrics, subsets, strict=True)]
 
 
+def together(metrics, graphs, y, subsets, device):
+    """Batched runs, also on a CPU, where `fit_many` takes threads."""
+    fits = [many._Fit(metric, part, "classes") for metric, part in zip(metrics, subsets, strict=True)]
+    many._fit_together(fits, graphs, y, device)
+
+
 def assert_alike(metrics, others, **tolerance):
     for one, two in zip(metrics, others, strict=True):
         torch.testing.assert_close(one.module_.theta, two.module_.theta, **tolerance)
@@ -51,7 +57,7 @@ def test_together_as_alone(options, at_once, rng, device, monkeypatch):
     subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]  # batches of unequal number and length
     wanted = alone(models(**options), pairs, y, subsets)
     got = models(**options)
-    many._fit_together(got, gml.as_graphs(pairs), y, subsets, ["classes"] * 4, torch.device(device))
+    together(got, gml.as_graphs(pairs), y, subsets, torch.device(device))
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
     assert all(metric.pairwise_distances(pairs[:3]).shape == (3, 3) for metric in got)
 
@@ -78,7 +84,7 @@ def test_features_are_those_of_each_part():
     wanted = [m.fit([graphs[i] for i in s], y[s]) for m, s in zip(make(), subsets, strict=True)]
     got = make()
     given = gml.as_graphs(graphs, label="node_label")
-    many._fit_together(got, given, y, subsets, ["classes"] * 2, torch.device("cpu"))
+    together(got, given, y, subsets, torch.device("cpu"))
     assert [m.module_.theta.shape[0] for m in got] == [4, 3]
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
 
@@ -104,7 +110,7 @@ def test_a_loss_without_a_batched_form_is_trained_alone(rng, device, monkeypatch
     make = lambda: [gml.SGML(n_epochs=2, random_state=s, device="cpu", loss="by torch alone") for s in (0, 1)]  # noqa: E731
     wanted = [metric.fit(pairs, y) for metric in make()]
     got = make()
-    many._fit_together(got, gml.as_graphs(pairs), y, [np.arange(24)] * 2, ["classes"] * 2, torch.device(device))
+    together(got, gml.as_graphs(pairs), y, [np.arange(24)] * 2, torch.device(device))
     assert_alike(wanted, got, rtol=0, atol=0)
 
 
@@ -181,7 +187,7 @@ def test_together_as_alone_with_edge_data(options, rng):
     subsets = [rng.permutation(45)[:count] for count in (45, 40, 36, 29)]
     wanted = alone(models(**options), pairs, y, subsets)
     got = models(**options)
-    many._fit_together(got, gml.as_graphs(pairs), y, subsets, ["classes"] * 4, torch.device("cpu"))
+    together(got, gml.as_graphs(pairs), y, subsets, torch.device("cpu"))
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
     threads = gml.fit_many(models(**options), pairs, y, subsets=subsets, device="cpu", n_jobs=2)
     assert_alike(wanted, threads, rtol=0, atol=0)
@@ -198,7 +204,7 @@ def test_columns_are_remembered_by_metrics_that_are_trained_together(rng):
     pairs, y = zoo(rng, 20)
     given = replace(gml.as_graphs(pairs), columns=tuple(f"column {i}" for i in range(pairs[0][1].shape[1])))
     metrics = models()
-    many._fit_together(metrics, given, y, [np.arange(20)] * 4, ["classes"] * 4, torch.device("cpu"))
+    together(metrics, given, y, [np.arange(20)] * 4, torch.device("cpu"))
     assert {metric.columns_.nodes for metric in metrics} == {given.columns}
     swapped = replace(given, x=np.ascontiguousarray(given.x[:, ::-1]), columns=given.columns[::-1])
     np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(given))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class GraphMetric(BaseGraphMetric):
     terms_ : list of Term
         The parts of the distance.
     choice_ : Choice
-        Scores of all candidates, and the path to the chosen sum.
+        Scores of all candidates, the path to the chosen sum, and the k of neighbours that are to vote.
     learned_ : Learned or None
         The fitted regression, and what was found on graphs held out; None without targets or with ``learn=False``.
     width_ : Width or None
@@ -222,10 +223,10 @@ class GraphMetric(BaseGraphMetric):
         how: dict[str, Any] = {"supervised": objective.supervised, "progress": self.progress}
         screened = screen(candidates, self.embedding, sample, screening, rng, **how)
         if objective.supervised:
-            self.terms_, self.choice_, best = select_terms(screened, objective, sample, screening, n_steps=self.n_steps)
+            self.terms_, choice, best = select_terms(screened, objective, sample, screening, n_steps=self.n_steps)
             plan = plan_kernels(screened, objective, sample, screening, rng) if self.learn else None
         else:
-            self.terms_, self.choice_ = balance(screened, sample)
+            self.terms_, choice = balance(screened, sample)
             plan = None
         del screened, screening, blocks
         used = {term.key: term for term in [*self.terms_, *(plan.terms if plan else [])]}
@@ -251,12 +252,12 @@ class GraphMetric(BaseGraphMetric):
             how["alone"] = squares[1] if len(squares) > 1 else None
             self.learned_, self._folds = learn(plan, embedded, squares[0], objective, wanted, joined, rng, **how)
             self.learned_.graphs = graph_hashes(seen)
-            self.choice_.n_neighbors, weight = self.learned_.gate.n_neighbors, self.learned_.gate.weight
+            choice, weight = replace(choice, n_neighbors=self.learned_.gate.n_neighbors), self.learned_.gate.weight
             if self.n_components is not None:
                 asked = most if weight == 0 else asked
                 self.width_ = choose_width(coordinates, asked, self._folds, weight, objective, wanted)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
-        self.compaction_ = coordinates.projection_to(kept)
+        self.choice_, self.compaction_ = choice, coordinates.projection_to(kept)
         self._rows = rows if numbers is None else numbers[rows]
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
@@ -285,6 +286,14 @@ class GraphMetric(BaseGraphMetric):
         return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
 
     @property
+    def chosen_n_neighbors(self) -> int | None:
+        return None if self.learned_ is None else self.choice_.n_neighbors
+
+    @property
+    def regression_task(self) -> str | None:
+        return None if self.learned_ is None else self.task_
+
+    @property
     def report_(self) -> str:
         """What was chosen and learned, in words."""
         check_is_fitted(self, "terms_")
@@ -292,7 +301,7 @@ class GraphMetric(BaseGraphMetric):
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
-    rounding = 1e-5  # distances of graphs that differ by the numbering of their nodes; the mean square is about 1
+    rounding = 1e-5  # the mean square of distances is about 1
 
     def transform(self, graphs: Any) -> Any:
         """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs.

@@ -21,7 +21,7 @@ def report(metric: GraphMetric) -> str:
     text = f"chose {' + '.join(parts) if len(parts) > 1 else next(iter(choice.weights))}"
     text += f" out of {len(choice.scores)} candidates ({objective.summary()}, {metric.seconds_:.1f} s)"
     if metric.learned_ is not None:
-        text += f"; {learning_in_words(metric.learned_)}"
+        text += f"; {learning_in_words(metric.learned_, choice.n_neighbors)}"
     if metric.width_ is not None and metric.width_.kept < metric.width_.full:
         text += f"; {width_in_words(metric.width_, objective)}"
     if metric.estimate_ is not None:
@@ -29,19 +29,19 @@ def report(metric: GraphMetric) -> str:
     return text
 
 
-def learning_in_words(learned: Learned) -> str:
-    """What was learned, and whether it is part of the distance."""
+def learning_in_words(learned: Learned, n_neighbors: int) -> str:
+    """What was learned, and whether it is part of the distance; and the k that was chosen."""
     gate = learned.gate
     names = dict.fromkeys(part.term.name for part in learned.machine.parts)
     machine = f"kernel ridge regression on {' + '.join(names)}"
     if gate.weight > 0:
-        return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {gate.n_neighbors})"
+        return f"learned scores of a {machine} count {gate.weight:g} times as much (k = {n_neighbors})"
     why = "it did not help graphs held out"
     if gate.gain <= CERTAIN * gate.error:
         why = "it is not clearly better than predicting the mean"
     elif learned.basis.shape[1] == 0:
         why = "n_components leaves no coordinate for its scores"
-    return f"learned nothing: a {machine} was tried, but {why} (k = {gate.n_neighbors})"
+    return f"learned nothing: a {machine} was tried, but {why} (k = {n_neighbors})"
 
 
 def width_in_words(width: Width, objective: Objective) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from msgspec import field
+from msgspec.structs import replace
 
 from ..._core.linear import one_thread_for_products
 from ..._core.parallel import by_threads
@@ -32,7 +33,7 @@ class Choice(Saved):
     accuracy : float
         Leave-one-out score with the best k.
     n_neighbors : int
-        That k.
+        That k; of a metric that learned, the best k with its learned scores.
     trail : list of (str, float)
         What was added, and the score after it.
     scores : dict
@@ -74,8 +75,8 @@ def select_terms(
 
     best = sorted(scores, key=lambda name: -scores[name])[:_SHORTLIST]
     squares_of = dict(zip(best, by_threads(squares, best), strict=True))
-    choice = choose(squares_of, sample.target, objective, n_steps=n_steps, groups=sample.groups)
-    choice.scores = scores
+    chosen = choose(squares_of, sample.target, objective, n_steps=n_steps, groups=sample.groups)
+    choice = replace(chosen, scores=scores)
     terms = []
     for name, weight in choice.weights.items():
         terms.append(screened[name].term)

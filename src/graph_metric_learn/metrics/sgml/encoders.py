@@ -18,16 +18,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
-from ..._core.validation import one_of
+from ..._core.validation import one_of, whole_number
 from ...features.propagation import PROPAGATIONS, propagate
 from ...graphs import Graphs
-from .directed import DIRECTED, propagate_directed
-from .masses import softmax_within
 
 ACTIVATIONS = ("relu", "none")
+DIRECTED = ("in", "out")  # propagations that follow the directions of edges
+MASSES = ("uniform", "learned")
 _REDRAWS = 20
+_FINEST = 2.0**-40  # masses are multiples of it: sums of up to 8192 of them are exact in float64, in any order
 
 
 class SGCN(nn.Module):
@@ -175,3 +177,90 @@ def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **option
     except RuntimeError as error:
         raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
     return module.eval()
+
+
+# --- what SGCN is made of: propagation along directions, and masses that add up to 1 ---------------------------------
+
+
+def propagate_directed(graphs: Graphs, depth: int, along: str = "in") -> np.ndarray:
+    """Features mixed along the directions of edges: Ã^r X of all graphs [S, q], float32, with Ã = D^-1 (W + I).
+
+    Means over a node and those on one side of its edges. Computed in float64 and rounded once, as :func:`propagate`.
+
+    Parameters
+    ----------
+    graphs : Graphs
+        With features x [S, q]. Edges without directions count both ways.
+    depth : int
+        The number of hops r >= 0.
+    along : {"in", "out"}
+        "in": W_ij is the weight of the edge j -> i, features go along the arrows; "out": of i -> j, against them. Edges
+        without weights have weight 1 (parallel ones once); weights of parallel edges add up, and the mean absolute
+        weight of each graph is 1. D holds the sums of the rows of |W| + I.
+
+    Examples
+    --------
+    >>> from graph_metric_learn.graphs import as_graphs
+    >>> arrow = as_graphs([(np.array([[0, 1], [0, 0]]), np.array([[1.0], [3.0]]))], directed=True)
+    >>> propagate_directed(arrow, 1, "in").ravel(), propagate_directed(arrow, 1, "out").ravel()
+    (array([1., 2.], dtype=float32), array([2., 3.], dtype=float32))
+    """
+    one_of("propagation", along, DIRECTED)
+    assert graphs.x is not None
+    weights = _neighbour_weights(graphs, along)
+    total = 1.0 + np.asarray(abs(weights).sum(1), dtype=np.float64)[:, None]
+    mixed = graphs.x.astype(np.float64)
+    for _ in range(whole_number("depth", depth, 0)):
+        mixed = (mixed + weights @ mixed) / total
+    return mixed.astype(np.float32)
+
+
+def _neighbour_weights(graphs: Graphs, along: str) -> Any:
+    """W, a scipy sparse array [S, S], float64."""
+    data = graphs.edge_data
+    if data is None or not data.directed:
+        return graphs.adjacency.astype(np.float64) if graphs.weights is None else graphs.weights
+    nodes, neighbours = data.ends[::-1] if along == "in" else data.ends
+    values = np.ones(len(nodes)) if data.weights is None else data.weights
+    owner = graphs.owner[nodes]
+    mean = np.bincount(owner, np.abs(values)) / np.maximum(np.bincount(owner), 1)
+    values = values / np.where(mean > 0, mean, 1.0)[owner]
+    n = int(graphs.sizes.sum())
+    matrix = sparse.csr_array((values, (nodes, neighbours)), shape=(n, n))
+    matrix.sum_duplicates()
+    if data.weights is None:
+        matrix.data[:] = 1.0
+    return matrix
+
+
+def softmax_within(scores: Tensor, sizes: np.ndarray) -> Tensor:
+    """Masses proportional to exp(score) that add up to 1 in each graph [S], float64; differentiable.
+
+    They are rounded to multiples of 2^-40, and are no smaller than that: sums are then the same in any order of the
+    nodes, so that a graph and its renumbering are at distance 0. The gradient is that of the softmax.
+
+    Parameters
+    ----------
+    scores : Tensor [S]
+        One per node, graph after graph.
+    sizes : ndarray [G]
+        Nodes of each graph.
+
+    Examples
+    --------
+    >>> softmax_within(torch.tensor([0.0, 0.0, 5.0, 5.0, 5.0, 5.0]), np.array([2, 4]))
+    tensor([0.5000, 0.5000, 0.2500, 0.2500, 0.2500, 0.2500], dtype=torch.float64)
+    """
+    scores, count = scores.double(), len(sizes)
+    nodes = torch.as_tensor(sizes, device=scores.device)
+    owner = torch.repeat_interleave(torch.arange(count, device=scores.device), nodes, output_size=len(scores))
+    largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
+    weights = _rounded((scores - largest[owner]).exp())
+    totals = weights.new_zeros(count).index_add(0, owner, weights)
+    return _rounded(weights / totals[owner])
+
+
+def _rounded(values: Tensor) -> Tensor:
+    """Values as positive multiples of `_FINEST`; the gradient is that of the values as they are."""
+    nearest = (values.detach() / _FINEST).round().clamp(min=1.0) * _FINEST
+    return values + (nearest - values.detach())

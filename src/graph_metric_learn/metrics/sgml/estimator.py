@@ -25,12 +25,21 @@ from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
 from .encoders import SGCN, encode, redraw_dead
-from .matching import explained_by_matches
-from .options import check_options
-from .reading import HINT, curves_of, used_of_edges, warn_of_offsets, warn_of_zeros
+from .inputs import (
+    HINT,
+    check_loss_fits,
+    check_options,
+    curves_of,
+    encode_more,
+    encode_targets,
+    task_of_objective,
+    used_of_edges,
+    warn_of_offsets,
+    warn_of_zeros,
+)
+from .matching import explain_pair
 from .state import curve_shape, fitted_state, restored
-from .targets import check_loss_fits, encode_more, encode_targets, task_of_objective
-from .training import History, train
+from .training import History, TrainingOptions, train
 from .training.batch_distances import CurveRule
 
 _SOME = 200  # graphs by which it is seen whether the encoder makes nothing but zeros
@@ -217,9 +226,9 @@ class SGML(BaseGraphMetric):
         groups : ignored
             SGML makes no folds. The argument is there for predictors, which pass it to any metric.
         """
-        given = self.read_new(graphs)
-        warn_unused(given, used_of_edges(self), hint=HINT)
-        return self.fit_read(given, y)
+        graphs = self.read_new(graphs)
+        warn_unused(graphs, used_of_edges(self), hint=HINT)
+        return self.fit_read(graphs, y)
 
     def fit_read(self, given: Graphs, y: Any, task: str | None = None) -> SGML:
         """`fit` on graphs that were read already, without a word on what SGML does not use of them.
@@ -227,11 +236,13 @@ class SGML(BaseGraphMetric):
         task : in place of the metric's own, if not None.
         """
         target, rng = self.begin(given, y, task)
-        return self._train(given, target, self.n_epochs, rng)
+        return self._train(given, target, rng, self._training_options())
 
     def begin(self, given: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
-        """All of `fit` that comes before training: checks, features, encoder. Returns encoded targets and a source of
-        randomness for the batches."""
+        """All of `fit` that comes before training: checks, features, encoder.
+
+        Returns encoded targets, classes [N] or numbers [N, T], and a source of randomness for the batches.
+        """
         check_options(self)
         _, objective, target = encode_targets(self.task if task is None else task, self.loss, given, y)
         self.seed_ = draw_seed(self.random_state)
@@ -246,25 +257,26 @@ class SGML(BaseGraphMetric):
         if not hasattr(self, "module_"):
             return self.fit(graphs, y)
         check_options(self)
-        given = self.read(graphs)
-        warn_unused(given, used_of_edges(self), hint=HINT)
+        graphs = self.read(graphs)
+        warn_unused(graphs, used_of_edges(self), hint=HINT)
         check_loss_fits(self.loss, task_of_objective(self.objective_))
-        target = encode_more(self.objective_, given, y)
+        target = encode_more(self.objective_, graphs, y)
         rng = np.random.default_rng([self.seed_ or 0, len(self.history_.loss)])
-        return self._train(given, target, self.n_epochs if n_epochs is None else n_epochs, rng)
+        options = self._training_options()
+        return self._train(graphs, target, rng, options if n_epochs is None else replace(options, n_epochs=n_epochs))
 
-    def _start(self, given: Graphs, rng: np.random.Generator) -> None:
+    def _start(self, graphs: Graphs, rng: np.random.Generator) -> None:
         """Fits the features, makes the encoder and draws the directions."""
         self.module_: torch.nn.Module
-        both = self.label is not None and given.x is not None  # labels that were asked for by name are not left out
-        self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(given)
-        if given.x is not None and self.features_.kind_ == "x":
-            warn_of_offsets(given.x)
-        data = given.edge_data
+        both = self.label is not None and graphs.x is not None  # labels that were asked for by name are not left out
+        self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(graphs)
+        if graphs.x is not None and self.features_.kind_ == "x":
+            warn_of_offsets(graphs.x)
+        data = graphs.edge_data
         self.directed_, self.weighted_ = (False, False) if data is None else (data.directed, data.weights is not None)
-        self.edge_sums_ = EdgeSums().fit(given) if self.edge_sums and data is not None else None
+        self.edge_sums_ = EdgeSums().fit(graphs) if self.edge_sums and data is not None else None
         seen = {"nodes": hasattr(self.features_, "n_attributes_"), "edges": "edge vectors" in used_of_edges(self)}
-        self.columns_ = Columns.of(given, **seen)  # those that are not used may differ
+        self.columns_ = Columns.of(graphs, **seen)  # those that are not used may differ
         if self.encoder is None:
             width = self.features_.width_ + (0 if self.edge_sums_ is None else self.edge_sums_.width)
             p = min(self.n_components, width)
@@ -273,37 +285,41 @@ class SGML(BaseGraphMetric):
                 depth=self.depth, propagation=self.propagation, activation=self.activation, seed=rng,
                 learned_masses=self.masses == "learned",
             )  # fmt: skip
-            prepared = self.module_.prepare(self.node_features(given if self.masses == "learned" else given[:_SOME]))
+            prepared = self.module_.prepare(self.node_features(graphs if self.masses == "learned" else graphs[:_SOME]))
             self.module_.set_scale(prepared)
             redraw_dead(self.module_, prepared, rng)
         else:
             self.module_ = deepcopy(self.encoder)
             with torch.no_grad():
-                p = encode(self.module_.eval(), self.node_features(given[:1])).shape[1]
+                p = encode(self.module_.eval(), self.node_features(graphs[:1])).shape[1]
         self.module_.to(self.training_device())
         directions, carry = resolve(self.distance, p, self.n_projections, None, rng, torch.empty(0))
         self.rule_ = CurveRule(directions, carry, self.ties)
         self.history_ = History()
 
-    def _train(self, given: Graphs, target: np.ndarray, n_epochs: int, rng: np.random.Generator) -> SGML:
-        train(
-            self.module_, self.node_features(given), target, self.rule_,
-            loss=self.loss, n_epochs=n_epochs, batch_size=self.batch_size, learning_rate=self.learning_rate,
-            restart=self.restart_optimizer, batching=self.batching, rng=rng, n_cells=self.n_cells,
-            progress=self.progress, history=self.history_,
+    def _training_options(self) -> TrainingOptions:
+        return TrainingOptions(
+            self.loss, self.n_epochs, self.batch_size, self.learning_rate, self.restart_optimizer, self.batching,
+            self.n_cells,
         )  # fmt: skip
-        warn_of_zeros(self.module_.eval(), self.node_features(given[:_SOME]))
+
+    def _train(self, graphs: Graphs, target: np.ndarray, rng: np.random.Generator, options: TrainingOptions) -> SGML:
+        features = self.node_features(graphs)
+        train(
+            self.module_, features, target, self.rule_, options, rng=rng, history=self.history_, progress=self.progress
+        )
+        warn_of_zeros(self.module_.eval(), features[:_SOME])
         return self
 
     # --- reading graphs ------------------------------------------------------------------------------------------
 
     def read(self, graphs: Any) -> Graphs:
         """Graphs of any supported kind as one collection, with directions and weights only if those in `fit` had."""
-        given = super().read(graphs)
-        data = given.edge_data
+        graphs = super().read(graphs)
+        data = graphs.edge_data
         if data is None or data.weights is None or getattr(self, "weighted_", True):
-            return given
-        return replace(given, edge_data=replace(data, weights=None))
+            return graphs
+        return replace(graphs, edge_data=replace(data, weights=None))
 
     def read_new(self, graphs: Any) -> Graphs:
         """The same for `fit`, which decides anew on directions, weights and columns, unless it goes on."""
@@ -337,7 +353,8 @@ class SGML(BaseGraphMetric):
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
         check_is_fitted(self, "module_")
-        return explained_by_matches(self.module_, self.node_features(self.read(graphs)), self.rule_, pairs)
+        ready = self.node_features(self.read(graphs))
+        return (explain_pair(self.module_, ready[list(pair)], self.rule_) for pair in pairs)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
 
@@ -376,7 +393,7 @@ class SGML(BaseGraphMetric):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels seen, where the targets were classes."""
+        """Class labels seen [C], where the targets were classes."""
         check_is_fitted(self, "objective_")
         return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
 

@@ -23,9 +23,8 @@ from ...transport.devices import resolve_device
 from ..unused import warn_unused
 from .encoders import SGCN
 from .estimator import SGML
+from .inputs import HINT, encode_targets, used_of_edges
 from .losses import named_loss
-from .reading import HINT, used_of_edges
-from .targets import encode_targets
 from .training.many_models import Job, train_many
 
 _MODELS_PER_CORE = 2.5  # from which a GPU beats a thread per core: 40 models on an H200 beside 16 cores
@@ -55,7 +54,7 @@ def fit_many(
     y : array [N] or [N, T], optional
         Classes or numbers, see :meth:`SGML.fit`; taken from the graphs when None.
     subsets : list of index arrays, optional
-        On which graphs each metric is fitted; on all of them when None.
+        Indices of the graphs each metric is fitted on; all of them when None.
     device : {"auto", "cpu", "cuda", "cuda:1", …}
         "cpu": one metric per thread. "cuda": metrics that differ only in data, depth, seed, propagation, learning
         rate or batching are trained side by side in one batched run; one after the other, those with an encoder or
@@ -87,44 +86,53 @@ def fit_many(
         raise ValueError("the same metric stands in the list twice: make copies with sklearn.base.clone")
     if len({tuple(metric._reading_options().values()) for metric in metrics}) > 1:
         raise ValueError("the metrics name or read what nodes and edges carry differently: fit them apart")
-    given = as_graphs(graphs, **metrics[0]._reading_options())
-    warn_unused(given, set.intersection(*(used_of_edges(metric) for metric in metrics)), hint=HINT)
+    graphs = as_graphs(graphs, **metrics[0]._reading_options())
+    warn_unused(graphs, set.intersection(*(used_of_edges(metric) for metric in metrics)), hint=HINT)
     y = as_listed("targets", y)
-    tasks = [encode_targets(metric.task, metric.loss, given, y).task for metric in metrics]  # of all graphs, not a part
-    y = given_targets(given, y)
+    tasks = [encode_targets(metric.task, metric.loss, graphs, y).task for metric in metrics]  # of all, not a part
+    y = given_targets(graphs, y)
     assert y is not None
-    every = np.arange(len(given))
-    parts = [every] * len(metrics) if subsets is None else [_graph_numbers(subset, every) for subset in subsets]
-    if len(parts) != len(metrics):
-        raise ValueError(f"{len(parts)} subsets for {len(metrics)} metrics: give one for each")
+    every = np.arange(len(graphs))
+    indices = [every] * len(metrics) if subsets is None else [_indices(subset, every) for subset in subsets]
+    if len(indices) != len(metrics):
+        raise ValueError(f"{len(indices)} subsets for {len(metrics)} metrics: give one for each")
+    fits = [_Fit(*fields) for fields in zip(metrics, indices, tasks, strict=True)]
     auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
     where = resolve_device(device, auto=auto)
-    if is_parallel():
-        _fit_elsewhere(metrics, given, y, parts, tasks)
+    if is_parallel():  # what joblib's workers have fitted becomes part of the metrics here
+        for metric, fitted in zip(metrics, in_parallel(_fitted, fits, (graphs, y)), strict=True):
+            metric.__dict__.update(fitted)
     elif where.type == "cpu":
-        _fit_in_threads(metrics, given, y, parts, tasks, n_jobs)
+        _fit_in_threads(fits, graphs, y, n_jobs)
     else:
-        _fit_together(metrics, given, y, parts, tasks, where)
+        _fit_together(fits, graphs, y, where)
     return metrics
 
 
-def _graph_numbers(subset: Any, every: np.ndarray) -> np.ndarray:
-    """Numbers of the graphs of a subset, given as numbers or as a mask, among those of every graph."""
+class _Fit(NamedTuple):
+    """A metric, the indices of the graphs it is fitted on, and what their targets are."""
+
+    metric: SGML
+    indices: np.ndarray
+    task: str
+
+    def alone(self, graphs: Graphs, y: np.ndarray) -> None:
+        """`fit` without its warning of what the metric does not use, which was given for all metrics together."""
+        self.metric.fit_read(self.metric.read_new(graphs[self.indices]), y[self.indices], self.task)
+
+
+def _indices(subset: Any, every: np.ndarray) -> np.ndarray:
+    """Indices of the graphs of a subset, given as such or as a mask, among those of every graph."""
     if np.size(subset) == 0:
         raise ValueError("a subset is empty: a metric needs graphs of at least two classes")
     return np.atleast_1d(every[np.asarray(subset)])
 
 
-def _fit_in_threads(
-    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str], n_jobs: int | None
-) -> None:
+def _fit_in_threads(fits: list[_Fit], graphs: Graphs, y: np.ndarray, n_jobs: int | None) -> None:
     """One metric per thread: the compiled training step releases the GIL."""
-    threads = min(len(metrics), effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    threads = min(len(fits), effective_n_jobs(-1 if n_jobs is None else n_jobs))
     with ThreadPoolExecutor(threads) as pool:
-        futures = [
-            pool.submit(_fit_alone, metric, given[part], y[part], task)
-            for metric, part, task in zip(metrics, parts, tasks, strict=True)
-        ]
+        futures = [pool.submit(fit.alone, graphs, y) for fit in fits]
         try:
             for future in futures:
                 future.result()
@@ -133,87 +141,33 @@ def _fit_in_threads(
                 future.cancel()
 
 
-def _fit_elsewhere(
-    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str]
-) -> None:
-    """One metric per task of joblib's workers; what they have fitted becomes part of the metrics here."""
-    work = zip(metrics, parts, tasks, strict=True)
-    for metric, fitted in zip(metrics, in_parallel(_fitted, work, (given, y)), strict=True):
-        metric.__dict__.update(fitted)
-
-
-def _fitted(data: tuple[Graphs, np.ndarray], work: tuple[SGML, np.ndarray, str]) -> dict[str, Any]:
+def _fitted(data: tuple[Graphs, np.ndarray], fit: _Fit) -> dict[str, Any]:
     """What a metric holds after it was fitted."""
-    (given, y), (metric, part, task) = data, work
-    _fit_alone(metric, given[part], y[part], task)
-    return metric.__dict__
+    fit.alone(*data)
+    return fit.metric.__dict__
 
 
-def _fit_alone(metric: SGML, given: Graphs, y: np.ndarray, task: str) -> None:
-    """`fit` without its warning of what the metric does not use, which was given for all metrics together."""
-    metric.fit_read(metric.read_new(given), y, task)
-
-
-class _RunOptions(NamedTuple):
-    """What metrics must have in common to be trained in one batched run."""
-
-    n_outputs: int
-    carry: str
-    ties: str
-    directions_shape: tuple[int, ...] | None
-    activation: str
-    loss: str
-    n_epochs: int
-    batch_size: int
-    restart: bool
-
-
-def _fit_together(
-    metrics: list[SGML], given: Graphs, y: np.ndarray, parts: list[np.ndarray], tasks: list[str], device: torch.device
-) -> None:
-    """Batched runs of metrics that agree in their `_RunOptions`; those that cannot be batched are fitted alone."""
-    runs: dict[_RunOptions, list[tuple[SGML, Job]]] = {}
+def _fit_together(fits: list[_Fit], graphs: Graphs, y: np.ndarray, device: torch.device) -> None:
+    """Batched runs of models of one kind; metrics that cannot be batched are fitted alone."""
+    runs: dict[tuple[Any, ...], list[tuple[SGML, Job]]] = {}
     propagated: dict[str, np.ndarray] = {}  # by everything that it depends on
-    for metric, part, task in zip(metrics, parts, tasks, strict=True):
-        loss = named_loss(metric.loss)
+    for fit in fits:
+        metric, loss = fit.metric, named_loss(fit.metric.loss)
         batched = loss is not None and loss.batched is not None and metric.masses == "uniform"
         if not batched or metric.encoder is not None or metric.warm_start:
-            _fit_alone(metric, given[part], y[part], task)
+            fit.alone(graphs, y)
             continue
-        codes, rng = metric.begin(given[part], y[part], task)
-        module, rule = metric.module_.cpu(), metric.rule_
+        codes, rng = metric.begin(graphs[fit.indices], y[fit.indices], fit.task)
+        module = metric.module_.cpu()
         assert isinstance(module, SGCN)
         sums = None if metric.edge_sums_ is None else metric.edge_sums_.state()
         key = json.dumps([metric.features_.state(), sums, metric.depth, metric.propagation], default=str)
         if key not in propagated:
-            propagated[key] = module.prepare(metric.node_features(given)).numpy()
-        options = _RunOptions(
-            n_outputs=module.theta.shape[1],
-            carry=rule.carry,
-            ties=rule.ties,
-            directions_shape=None if rule.directions is None else rule.directions.shape,
-            activation=module.activation,
-            loss=metric.loss,
-            n_epochs=metric.n_epochs,
-            batch_size=metric.batch_size,
-            restart=metric.restart_optimizer,
-        )
-        job = Job(
-            module=module,
-            propagated=propagated[key],
-            members=part,
-            y=codes,
-            rule=rule,
-            rng=rng,
-            rate=metric.learning_rate,
-            batching=metric.batching,
-            history=metric.history_,
-        )
-        runs.setdefault(options, []).append((metric, job))
-    for options, members in runs.items():
-        train_many(
-            [job for _, job in members], given.sizes, device,
-            loss=options.loss, n_epochs=options.n_epochs, batch_size=options.batch_size, restart=options.restart,
-        )  # fmt: skip
+            propagated[key] = module.prepare(metric.node_features(graphs)).numpy()
+        options = metric._training_options()
+        job = Job(module, propagated[key], fit.indices, codes, metric.rule_, options, rng, metric.history_)
+        runs.setdefault(job.kind(), []).append((metric, job))
+    for members in runs.values():
+        train_many([job for _, job in members], graphs.sizes, device)
         for metric, _ in members:
             metric.module_.to(metric.training_device()).eval()

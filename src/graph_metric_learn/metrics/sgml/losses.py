@@ -6,10 +6,10 @@ with the paper computes, and "paper", what its formulas say.
 Training needs up to three implementations of each. They agree up to rounding, and the tests compare them:
 
 1. *Autograd*, `nccml` and `nca`: one batch, plain torch, the gradient by autograd. These are the public functions and
-   the definition. They serve any encoder on any device. Every loss has this one, and needs no other.
-2. *Compiled*, in `training/compiled.py`: one batch, scalar loops, the gradient in closed form. A step on 8 small graphs
-   is so little work that most of its time goes into calling torch (on ENZYMES, one thread: 1.2 ms by autograd, 0.2 ms
-   compiled); the compiled step calls nothing outside.
+   the reference. They serve any encoder on any device. Every loss has this one, and needs no other.
+2. *Compiled*, in `training/compiled_step.py`: one batch, scalar loops, the gradient in closed form. A step on 8 small
+   graphs is so little work that most of its time goes into calling torch (on ENZYMES, one thread: 1.2 ms by autograd,
+   0.2 ms compiled); the compiled step calls nothing outside.
 3. *Batched*, `nccml_batched` and `nca_batched`: K batches side by side, one per model, for `training/many_models.py`.
    Its steps are replayed as a CUDA graph, which allows no autograd and no shapes that depend on the data: batches are
    padded to one size, and the gradient is in closed form.
@@ -46,7 +46,7 @@ class Loss:
         (squared distances [B, B], targets) → scalar, the sum over the batch. Targets are classes [B] or, for the task
         "numbers", standardised numbers [B, T], NaN where one is missing.
     compiled : int, optional
-        Its code in `training.compiled.loss_and_grad`.
+        Its code in `training.compiled_step.loss_and_grad`.
     batched : callable, optional
         (squared distances [K, B, B], classes [K, B], number of classes) → losses [K], and their gradient with respect
         to the squared distances [K, B, B]. Classes are 0, 1, …; -1 marks padding, where a batch has fewer than B
@@ -119,7 +119,7 @@ def nccml(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Ten
 
 
 def nccml_batched(squared: Tensor, y: Tensor, n_classes: int, *, form: str = "authors") -> tuple[Tensor, Tensor]:
-    """Batched twin of :func:`nccml`, with its gradient: see :class:`Loss` for shapes, the top of this file for why."""
+    """Batched implementation of :func:`nccml`: losses [K], and their gradient [K, B, B]; see :class:`Loss`."""
     real, both_real = _masks(y)
     y = y.clamp(min=0)
     membership = (y.unsqueeze(2) == torch.arange(n_classes, device=y.device)) & real.unsqueeze(2)
@@ -168,7 +168,7 @@ def nca(squared_distances: Tensor, y: Tensor, *, form: str = "authors") -> Tenso
 
 
 def nca_batched(squared: Tensor, y: Tensor, n_classes: int, *, form: str = "authors") -> tuple[Tensor, Tensor]:
-    """Batched twin of :func:`nca`, with its gradient: see :class:`Loss` for shapes, the top of this file for why."""
+    """Batched implementation of :func:`nca`: losses [K], and their gradient [K, B, B]; see :class:`Loss`."""
     _, both_real = _masks(y)
     others = both_real & ~torch.eye(y.shape[1], dtype=torch.bool, device=y.device)
     logits = (-squared).masked_fill(~others, -torch.inf)
@@ -210,15 +210,15 @@ def mlkr(squared_distances: Tensor, y: Tensor) -> Tensor:
     """
     squared_distances, y = _checked(squared_distances, y)
     y = y.to(squared_distances.dtype).reshape(len(y), -1)
-    known = y.isfinite()
-    numbers = y.masked_fill(~known, 0.0)
+    is_known = y.isfinite()
+    numbers = y.masked_fill(~is_known, 0.0)
     others = ~torch.eye(len(y), dtype=torch.bool, device=y.device)
-    counts = others if bool(known.all()) else others & known.T.unsqueeze(1)  # [B, B], or [T, B, B]
+    counts = others if bool(is_known.all()) else others & is_known.T.unsqueeze(1)  # [B, B], or [T, B, B]
     hidden = torch.finfo(squared_distances.dtype).min  # not -inf: a row of nothing else has no NaN in its gradient
     p = (-squared_distances).masked_fill(~counts, hidden).softmax(-1).masked_fill(~counts, 0.0)
     predicted = p @ numbers if p.ndim == 2 else (p @ numbers.T.unsqueeze(2)).squeeze(2).T
-    errors = (predicted - numbers).square().masked_fill(~known, 0.0)
-    return (errors.sum(1) / known.sum(1).clamp(min=1)).sum()
+    errors = (predicted - numbers).square().masked_fill(~is_known, 0.0)
+    return (errors.sum(1) / is_known.sum(1).clamp(min=1)).sum()
 
 
 # --- names and checks ------------------------------------------------------------------------------------------------

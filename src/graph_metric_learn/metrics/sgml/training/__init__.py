@@ -1,9 +1,10 @@
 """Training an encoder so that the distance between graphs fits their classes.
 
-`loop` trains one encoder, over random `batches`: by the step in `compiled` (SGCN, CPU), or by autograd through
-`batch_distances`. `many_models` trains many SGCNs at once on a GPU, through `padded_distances`.
+One computation, in three implementations: `loop` trains one encoder by autograd through `batch_distances`, the
+reference; by `compiled_step` where that is an SGCN on the CPU; `many_models` trains many SGCNs at once on a GPU,
+through `padded_distances`.
 """
 
-from .loop import History, train
+from .loop import History, TrainingOptions, train
 
-__all__ = ["History", "train"]
+__all__ = ["History", "TrainingOptions", "train"]

@@ -1,8 +1,8 @@
 """Squared distances between the graphs of one batch, differentiable by torch in the node features.
 
-Two twins compute them: compiled loops on the CPU, matrix products on other devices. `padded_distances.py` has a third
-form, for many padded batches at once. Nodes with masses of their own are walked pair by pair by `transport`, which
-differentiates in the masses, too.
+One computation, in several implementations: compiled loops on the CPU, matrix products on other devices, and
+`padded_distances.py` for many padded batches at once. The reference, which the tests compare them with, is autograd
+through `transport`; it serves nodes with masses of their own, since it differentiates in the masses, too.
 """
 
 from __future__ import annotations
@@ -63,11 +63,14 @@ class CurveRule:
 
 
 class LoopDistances(torch.autograd.Function):
-    """Squared distances within a batch on the CPU: the kernels of `compiled.py` as one differentiable function."""
+    """Squared distances within a batch on the CPU: the kernels of `compiled_step.py` as one differentiable function.
+
+    From node features [R, p] of graphs of these sizes [B] to [B, B].
+    """
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> Tensor:
-        from . import compiled
+        from . import compiled_step as compiled
 
         points = features.detach().contiguous().numpy()
         carry_points = rule.carry == "points"
@@ -88,7 +91,7 @@ class LoopDistances(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        from . import compiled
+        from . import compiled_step as compiled
 
         order, values, starts, carry_points, directions, shape = ctx.kept
         grad_d2 = grads[0].double().contiguous().numpy()
@@ -99,7 +102,7 @@ class LoopDistances(torch.autograd.Function):
 
 
 class ProductDistances(torch.autograd.Function):
-    """Squared distances within a batch by matrix products, for large batches on any device, with their gradient.
+    """Squared distances within a batch by matrix products, on any device: from node features [R, p] to [B, B].
 
     <u, v> = mean over directions of ∫ u v needs v's averages on u's grid only, whichever of the two is finer; and the
     gradient of |u − v|² in a step of u is 2 (u − v's average on it) / n. So all that both passes need are the averages
@@ -129,8 +132,8 @@ class _SortedBatch:
         D = M · c numbers per step, c of them for each of M directions.
     order : Tensor [R, M]
         Which node each step shows along each direction.
-    places : Tensor [B]
-        Place of each curve in the batch as it was given.
+    indices : Tensor [B]
+        Index of each curve in the batch as it came.
     """
 
     def __init__(self, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> None:
@@ -149,7 +152,7 @@ class _SortedBatch:
             values = torch.gather(projections, 0, self.order)
         self.n_directions = self.order.shape[1]
         self.values = values.view(len(features), -1)
-        self.places = torch.from_numpy(order).to(device)
+        self.indices = torch.from_numpy(order).to(device)
         self.starts = torch.from_numpy(offsets(self.sizes)).to(device)
         self.lengths = torch.from_numpy(self.sizes).to(device)
         self.sums = running_sums(self.values)
@@ -192,7 +195,7 @@ class _SortedBatch:
         return self.values[first : first + n * (which.stop - which.start)].view(which.stop - which.start, -1)
 
     def squared_distances(self) -> Tensor:
-        """[B, B], in the given order of the batch; exactly symmetric, 0 on the diagonal, never negative."""
+        """[B, B], in the order in which the batch came; exactly symmetric, 0 on the diagonal, never negative."""
         B = len(self.sizes)
         inner = self.values.new_empty(B, B)
         for n, which, sums in self._grids():
@@ -201,11 +204,11 @@ class _SortedBatch:
         inner = (inner + inner.T) / 2
         norms = inner.diagonal()
         squared = (norms.unsqueeze(1) + norms - 2 * inner).clamp_(min=0).fill_diagonal_(0.0)
-        return squared.new_empty(B, B).index_put_((self.places.unsqueeze(1), self.places), squared)
+        return squared.new_empty(B, B).index_put_((self.indices.unsqueeze(1), self.indices), squared)
 
     def backward(self, grad_d2: Tensor) -> Tensor:
         """Gradient in the node features [R, p], from that in the squared distances [B, B]."""
-        weights = (grad_d2 + grad_d2.T)[self.places.unsqueeze(1), self.places].to(self.values.dtype)
+        weights = (grad_d2 + grad_d2.T)[self.indices.unsqueeze(1), self.indices].to(self.values.dtype)
         grad_values = torch.empty_like(self.values)
         totals, weights_per_step = weights.sum(1, keepdim=True), weights / self.lengths
         first = 0
@@ -237,5 +240,5 @@ def inverse_permutation(order: Tensor, dim: int) -> Tensor:
     """
     shape = [1] * order.ndim
     shape[dim] = -1
-    places = torch.arange(order.shape[dim], device=order.device).view(shape).expand_as(order)
-    return torch.empty_like(order).scatter_(dim, order, places)
+    positions = torch.arange(order.shape[dim], device=order.device).view(shape).expand_as(order)
+    return torch.empty_like(order).scatter_(dim, order, positions)

@@ -1,7 +1,7 @@
 """Training of one encoder, Algorithm 1 of the paper: epochs of random batches, a loss on the distances in each, Adam.
 
-Two engines do the steps: the compiled one (`compiled.py`), where it applies, and torch's autograd. Many models at once
-are trained by `many_models.py`.
+Two implementations of a step learn the same up to rounding: torch's autograd, the reference, for anything that can be
+trained, and `compiled_step.py` for an SGCN on the CPU. `many_models.py` is a third, for many SGCNs on a GPU.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,29 @@ from torch import Tensor, nn
 from ...._core.progress import progress_bar
 from ...._core.ragged import concatenated_ranges, offsets
 from ...._core.schema import FieldError, NonNegative, Number, Saved
+from ...._core.validation import one_of
 from ....graphs import Graphs
 from ....transport.curve_vectors import curve_vectors
 from ..encoders import SGCN, encode_measures, node_masses, prepare
 from ..losses import named_loss, resolve_loss, wants_vectors
 from .batch_distances import CurveRule
-from .batches import partition
 
+BATCHINGS = ("covered", "shuffled")
 ADAM_EPSILON = 1e-7  # as in the authors' code
 _CHUNK_NODES = 50_000  # nodes per call of the compiled step: Ctrl-C and the progress bar wait for it to return
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Those options of `SGML` that say how it is trained."""
+
+    loss: Any
+    n_epochs: int
+    batch_size: int
+    learning_rate: float
+    restart: bool  # whether Adam starts anew at every epoch
+    batching: str
+    n_cells: int
 
 
 class History(Saved):
@@ -57,17 +72,11 @@ def train(
     graphs: Graphs,
     y: np.ndarray,
     rule: CurveRule,
+    options: TrainingOptions,
     *,
-    loss: Any,
-    n_epochs: int,
-    batch_size: int,
-    learning_rate: float,
-    restart: bool,
-    batching: str,
     rng: np.random.Generator,
-    n_cells: int,
-    progress: bool | None,
     history: History,
+    progress: bool | None = None,
 ) -> None:
     """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
 
@@ -81,33 +90,28 @@ def train(
         Classes 0, 1, …, or numbers, standardised.
     rule : CurveRule
         The distance.
-    loss : str or callable
-        See `losses.resolve_loss`.
-    n_epochs, batch_size, learning_rate, batching, n_cells, progress
-        As in `SGML`.
-    restart : bool
-        Whether Adam starts anew at every epoch.
+    options : TrainingOptions
     rng : numpy.random.Generator
         For the batches.
     history : History
         Added to.
+    progress : bool, optional
+        As in `SGML`.
     """
+    n_epochs = options.n_epochs
     if n_epochs == 0:
         return
-    engine: _CompiledEngine | _AutogradEngine
-    if _can_be_compiled(module, loss):
-        engine = _CompiledEngine(module, graphs, y, rule, loss=loss, rate=learning_rate)
-    else:
-        engine = _AutogradEngine(module, graphs, y, rule, loss=loss, rate=learning_rate, n_cells=n_cells)
-    of_numbers = y.ndim == 2  # no classes that each batch should hold
+    can_be_compiled = _can_be_compiled(module, options.loss)
+    engine = (_CompiledEngine if can_be_compiled else _AutogradEngine)(module, graphs, y, rule, options)
+    batching = "shuffled" if y.ndim == 2 else options.batching  # numbers: no classes that each batch should hold
     last_epoch = deepcopy(module.state_dict())
     done = 0
     with progress_bar(progress, "training", total=n_epochs, unit="epoch", delay=1.0) as bar:
         try:
             for done in range(n_epochs):
                 start = time.perf_counter()
-                batches = partition(y, batch_size, rng, "shuffled" if of_numbers else batching)
-                total = engine.epoch(batches, restart=restart or done == 0)
+                batches = partition(y, options.batch_size, rng, batching)
+                total = engine.epoch(batches, restart=options.restart or done == 0)
                 last_epoch = deepcopy(module.state_dict())
                 history.loss.append(total / len(y))
                 history.seconds.append(time.perf_counter() - start)
@@ -138,23 +142,24 @@ class _CompiledEngine:
     """Epochs by the compiled step; see `_can_be_compiled`."""
 
     def __init__(
-        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, *, loss: str, rate: float
+        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, options: TrainingOptions
     ) -> None:
-        from . import compiled
+        from . import compiled_step
 
-        named = named_loss(loss)
+        named = named_loss(options.loss)
         assert isinstance(module, SGCN)
         assert named is not None
         assert named.compiled is not None
-        self.kernels, self.sizes, self.rate, self.loss_code = compiled, graphs.sizes, rate, named.compiled
+        self.kernels, self.sizes, self.loss_code = compiled_step, graphs.sizes, named.compiled
+        self.rate = options.learning_rate
         self.theta = module.theta.detach().numpy()  # shares memory with the module
-        self.data = compiled.TrainingSet(module.prepare(graphs).numpy(), graphs.offsets, y, int(y.max()) + 1)
+        self.data = compiled_step.TrainingSet(module.prepare(graphs).numpy(), graphs.offsets, y, int(y.max()) + 1)
         on_axes = rule.directions is None
         directions = np.zeros((self.theta.shape[1], 0), np.float32)
         if rule.directions is not None:
             directions = rule.directions.to(torch.float32).contiguous().numpy()
         carry_points, canonical = rule.carry == "points", rule.ties == "canonical"
-        self.model = compiled.Model(directions, on_axes, carry_points, canonical, module.activation == "relu")
+        self.model = compiled_step.Model(directions, on_axes, carry_points, canonical, module.activation == "relu")
         self._start_adam()
 
     def _start_adam(self) -> None:
@@ -183,18 +188,11 @@ class _AutogradEngine:
     """Epochs by torch: any encoder, any loss, any device."""
 
     def __init__(
-        self,
-        module: nn.Module,
-        graphs: Graphs,
-        y: np.ndarray,
-        rule: CurveRule,
-        *,
-        loss: Any,
-        rate: float,
-        n_cells: int,
+        self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, options: TrainingOptions
     ) -> None:
-        self.module, self.graphs, self.rule, self.rate, self.n_cells = module, graphs, rule, rate, n_cells
-        self.loss, self.on_vectors = resolve_loss(loss), wants_vectors(loss)
+        self.module, self.graphs, self.rule = module, graphs, rule
+        self.rate, self.n_cells = options.learning_rate, options.n_cells
+        self.loss, self.on_vectors = resolve_loss(options.loss), wants_vectors(options.loss)
         parameters = list(module.parameters())
         if not parameters:
             raise ValueError("the encoder has no parameters to train: use n_epochs=0")
@@ -234,3 +232,56 @@ class _AutogradEngine:
             total += value.detach().double() * (len(batch) if self.on_vectors else 1)  # vectors: the loss is a mean
         self.module.eval()
         return float(total)
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching: str = "covered") -> list[np.ndarray]:
+    """A random partition of the elements into batches; a last batch of one element joins the one before.
+
+    Parameters
+    ----------
+    y : ndarray [N]
+        Classes; for "shuffled", targets of any kind.
+    batch_size : int
+        Elements in a batch, >= 2.
+    rng : numpy.random.Generator
+        Source of randomness.
+    batching : {"covered", "shuffled"}
+        "shuffled" is a plain random partition, as in the paper. Small batches may then hold elements of one class
+        only, from which nothing can be learned: "covered" exchanges one of their elements with another batch.
+
+    Examples
+    --------
+    >>> y = np.array([0] * 7 + [1] * 2)
+    >>> [sorted(y[batch].tolist()) for batch in partition(y, 3, np.random.default_rng(0))]
+    [[0, 0, 0], [0, 0, 1], [0, 0, 1]]
+    """
+    one_of("batching", batching, BATCHINGS)
+    order = rng.permutation(len(y))
+    bounds = list(range(0, len(y), batch_size))
+    if len(bounds) > 1 and len(y) - bounds[-1] == 1:
+        bounds.pop()
+    batches = np.split(order, bounds[1:])
+    if batching == "covered":
+        _cover(batches, y)
+    return batches
+
+
+def _cover(batches: list[np.ndarray], y: np.ndarray) -> None:
+    """Gives every batch of one class an element of another class, in place.
+
+    The donor is the next batch, cyclically, that has at least two such elements and so keeps two classes itself; or one
+    that consists of nothing else and has nothing to lose.
+    """
+    for b, batch in enumerate(batches):
+        only_class = y[batch[0]]
+        if (y[batch] != only_class).any():
+            continue
+        for step in range(1, len(batches)):
+            donor = batches[(b + step) % len(batches)]
+            foreign = np.flatnonzero(y[donor] != only_class)
+            if len(foreign) >= 2 or (len(foreign) == len(donor) and len(foreign) > 0):
+                batch[0], donor[foreign[0]] = donor[foreign[0]], batch[0]
+                break

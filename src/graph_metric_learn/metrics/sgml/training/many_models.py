@@ -1,8 +1,9 @@
 """Training of many SGCN encoders at once: one step of all of them is a fixed list of operations on one device, a GPU.
 
-Every model keeps its own batches, directions, Adam moments and step count, so that it learns what `loop.py` would teach
-it alone, up to rounding. Shapes: K models, B graphs in a batch, q features, p outputs, M directions. Shorter batches
-are padded with graphs of class -1 and size 0, smaller graphs with nodes of features 0; see `padded_distances.py`.
+The batched implementation of `loop.py`, the reference: every model keeps its own batches, directions, Adam moments and
+step count, and learns what it would learn alone, up to rounding. Shapes: K models, B graphs in a batch, q features,
+p outputs, M directions. Shorter batches are padded with graphs of class -1 and size 0, smaller graphs with nodes of
+features 0; see `padded_distances.py`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from ....transport.devices import products
 from ..encoders import SGCN
 from ..losses import LOSSES
 from .batch_distances import CurveRule
-from .batches import partition
-from .loop import ADAM_EPSILON, History, check_finite
+from .loop import ADAM_EPSILON, History, TrainingOptions, check_finite, partition
 from .padded_distances import PaddedBatches
 
 _MAX_AVERAGES = 2**29  # numbers held at once: cell averages of one step of all models that are trained together
@@ -40,16 +40,13 @@ class Job:
     propagated : ndarray [S, q]
         Propagated features of the nodes of all graphs, also of those it is not trained on.
     members : ndarray [G]
-        The graphs it is trained on, as numbers among all graphs.
+        Indices of the graphs it is trained on.
     y : ndarray [G]
         Their classes, whole numbers.
     rule : CurveRule
+    options : TrainingOptions
     rng : numpy.random.Generator
         For the batches.
-    rate : float
-        Learning rate.
-    batching : str
-        See `partition`.
     history : History
         Added to.
     """
@@ -59,42 +56,43 @@ class Job:
     members: np.ndarray
     y: np.ndarray
     rule: CurveRule
+    options: TrainingOptions
     rng: np.random.Generator
-    rate: float
-    batching: str
     history: History
 
+    def kind(self) -> tuple[Any, ...]:
+        """What models must have in common to be trained together."""
+        directions, options = self.rule.directions, self.options
+        shape = None if directions is None else directions.shape
+        distance = (self.rule.carry, self.rule.ties, shape, self.module.theta.shape[1], self.module.activation)
+        return (*distance, options.loss, options.n_epochs, options.batch_size, options.restart)
 
-def train_many(
-    jobs: Sequence[Job], sizes: np.ndarray, device: torch.device, *,
-    loss: str, n_epochs: int, batch_size: int, restart: bool,
-) -> None:  # fmt: skip
-    """Trains models that agree in everything but data, start, directions, learning rate and batching.
+
+def train_many(jobs: Sequence[Job], sizes: np.ndarray, device: torch.device) -> None:
+    """Trains models of one kind (`Job.kind`), which may differ in data, start, directions, learning rate and batching.
 
     Parameters
     ----------
     jobs : list of Job
+        With a loss by name that has a batched form.
     sizes : ndarray [G]
         Sizes of all graphs.
     device : torch.device
-    loss : str
-        A name of `LOSSES`, of a loss that has a batched form.
-    n_epochs, batch_size, restart
-        As in `loop.train`.
     """
+    options = jobs[0].options
     p = jobs[0].module.theta.shape[1]
     width = p**2
     if jobs[0].rule.directions is not None:
         width = jobs[0].rule.directions.shape[1] * (p if jobs[0].rule.carry == "points" else 1)
-    averages_per_model = (batch_size + 1) ** 2 * int(sizes.max() + 1) * width
+    averages_per_model = (options.batch_size + 1) ** 2 * int(sizes.max() + 1) * width
     at_once = max(1, _MAX_AVERAGES // averages_per_model)
     for lo in range(0, len(jobs), at_once):
         some = jobs[lo : lo + at_once]
-        models = _Models(some, sizes, device, loss)
-        for epoch in range(n_epochs):
+        models = _Models(some, sizes, device)
+        for epoch in range(options.n_epochs):
             start = time.perf_counter()
-            batches = [partition(job.y, batch_size, job.rng, job.batching) for job in some]
-            losses = models.epoch(batches, restart=restart or epoch == 0)
+            batches = [partition(job.y, options.batch_size, job.rng, job.options.batching) for job in some]
+            losses = models.epoch(batches, restart=options.restart or epoch == 0)
             seconds_each = (time.perf_counter() - start) / len(some)
             for job, total in zip(some, losses, strict=True):
                 job.history.loss.append(float(total) / len(job.y))
@@ -124,11 +122,11 @@ class _Models:
         Sums over the steps of an epoch so far.
     """
 
-    def __init__(self, jobs: Sequence[Job], sizes: np.ndarray, device: torch.device, loss: str) -> None:
-        batched = LOSSES[loss].batched
+    def __init__(self, jobs: Sequence[Job], sizes: np.ndarray, device: torch.device) -> None:
+        first = jobs[0]
+        batched = LOSSES[first.options.loss].batched
         assert batched is not None
         self.jobs, self.sizes, self.device, self.loss_and_grad = jobs, sizes, device, batched
-        first = jobs[0]
         self.carry_points, self.canonical = first.rule.carry == "points", first.rule.ties == "canonical"
         self.relu = first.module.activation == "relu"
         self.n_classes = max(int(job.y.max()) for job in jobs) + 1
@@ -137,8 +135,8 @@ class _Models:
         self.propagated = torch.zeros(len(tables), nodes + 1, q, device=device)
         for row, table in zip(self.propagated, tables.values(), strict=True):
             row[:nodes, : table.shape[1]] = torch.from_numpy(table).to(device)
-        numbers = {key: number for number, key in enumerate(tables)}
-        self.first_rows = self._tensor([numbers[id(job.propagated)] * (nodes + 1) for job in jobs]).view(-1, 1, 1)
+        table_of = {key: index for index, key in enumerate(tables)}
+        self.first_rows = self._tensor([table_of[id(job.propagated)] * (nodes + 1) for job in jobs]).view(-1, 1, 1)
         self.padding_row = nodes
         self.starts = self._tensor(offsets(sizes))
         self.theta = torch.zeros(len(jobs), q, p, device=device)
@@ -147,7 +145,7 @@ class _Models:
         self.directions = None
         if first.rule.directions is not None:
             self.directions = torch.stack([job.rule.directions.to(self.theta) for job in jobs])  # type: ignore[union-attr]
-        self.rates = self._tensor([job.rate for job in jobs]).to(torch.float32).view(-1, 1, 1)
+        self.rates = self._tensor([job.options.learning_rate for job in jobs]).to(torch.float32).view(-1, 1, 1)
         self.moments = torch.zeros_like(self.theta), torch.zeros_like(self.theta)
         self.steps_taken = np.zeros(len(jobs))  # by each model since Adam started
         self.max_nodes = max(int(sizes[job.members].max()) for job in jobs)
@@ -238,8 +236,8 @@ class _Models:
     def _losses_and_grad(self, graphs: Tensor, y: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
         """Losses [K] and their gradient in theta [K, q, p], for graphs, classes and sizes [K, B]."""
         (K, B), N = graphs.shape, self.max_nodes
-        place = torch.arange(N, device=self.device)
-        rows = torch.where(place < sizes.unsqueeze(2), self.starts[graphs].unsqueeze(2) + place, self.padding_row)
+        node = torch.arange(N, device=self.device)
+        rows = torch.where(node < sizes.unsqueeze(2), self.starts[graphs].unsqueeze(2) + node, self.padding_row)
         rows += self.first_rows
         propagated = self.propagated.view(-1, self.propagated.shape[2])[rows.flatten()].view(K, B * N, -1)
         points = torch.bmm(propagated, self.theta)

@@ -1,4 +1,4 @@
-"""Squared distances within many padded batches at once, and their gradient: the twin of `batch_distances.py`.
+"""Squared distances within many padded batches at once, and their gradient: `batch_distances.py`, batched.
 
 `many_models.py` records its steps as a CUDA graph, where no shape may depend on the data: the ragged batches of
 `batch_distances.py` do not serve there. Here all graphs are padded to N nodes and all batches to B graphs, so every
@@ -96,12 +96,12 @@ def _sort_orders(points: Tensor, projections: Tensor | None, padding: Tensor, ca
     for d in reversed(range(coordinates.shape[2])):
         key = coordinates[:, :, d]
         key = key if lexicographic is None else torch.gather(key, 2, lexicographic)
-        found = key.sort(dim=2, stable=True).indices
-        lexicographic = found if lexicographic is None else torch.gather(lexicographic, 2, found)
+        order = key.sort(dim=2, stable=True).indices
+        lexicographic = order if lexicographic is None else torch.gather(lexicographic, 2, order)
     assert lexicographic is not None
     lexicographic = lexicographic.unsqueeze(2).expand_as(keys)
-    found = torch.gather(keys, 3, lexicographic).sort(dim=3, stable=True).indices
-    return torch.gather(lexicographic, 3, found).mT.contiguous()
+    order = torch.gather(keys, 3, lexicographic).sort(dim=3, stable=True).indices
+    return torch.gather(lexicographic, 3, order).mT.contiguous()
 
 
 def _averages(values: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,8 +1,8 @@
 """The training step of one SGCN on the CPU, compiled: many steps of forward, backward and Adam in one call.
 
-`loop.py` calls it for an SGCN with a named loss on the CPU; `many_models.py` trains many SGCNs at once on a GPU. Every
-piece has a twin in plain torch (`encoders`, `losses`, `transport`), which the tests compare it with. All but
-sorting and walking is in one file: numba's cache of a compiled function notices changes of its own file only.
+The compiled implementation of what `encoders`, `losses` and `transport` compute in torch, the reference that the tests
+compare each piece with; `loop.py` calls it where it applies. All but sorting and comparing two curves is in one file:
+numba's cache of a compiled function notices changes of its own file only.
 
 Shapes: a batch of B graphs with R nodes in all; points (node features after the encoder) [R, p]; M directions; curves
 in c coordinates, c = p if they carry the points and 1 if they carry projections. The curves of a batch are stored
@@ -138,7 +138,7 @@ def backward_squared_distances(values, starts, directions, grad_d2, grad_values)
                 continue
             for k in range(directions):
                 s, t = starts[a] * directions + k * n, starts[b] * directions + k * m
-                i = j = now = 0  # the two curves are walked at equal times, in units of 1 / (n m)
+                i = j = now = 0  # both curves at equal times, in units of 1 / (n m)
                 while i < n and j < m:
                     end, fin = (i + 1) * m, (j + 1) * n
                     then = min(end, fin)
@@ -169,7 +169,7 @@ def backward_curves(grad_values, order, starts, carry_points, directions, grad_p
                         grad_points[order[i, k], d] += grad_values[row + i - lo, 0] * directions[d, k]
 
 
-# --- losses: compiled twins of `losses.nccml` and `losses.nca`; `losses.py` says why there are several ----------------
+# --- losses: implementations of `losses.nccml` and `losses.nca`; `losses.py` says why there are several --------------
 
 
 @njit(**_OPTIONS)
@@ -185,7 +185,7 @@ def loss_and_grad(squared, y, n_classes, code, grad_d2):
 
 @njit(**_OPTIONS)
 def _nccml(squared, y, n_classes, use_means, grad_d2):
-    """Compiled twin of `losses.nccml`; use_means: the form "authors"."""
+    """Compiled implementation of `losses.nccml`; use_means: the form "authors"."""
     size = len(y)
     members = np.zeros(n_classes)
     for i in range(size):
@@ -217,7 +217,7 @@ def _nccml(squared, y, n_classes, use_means, grad_d2):
 
 @njit(**_OPTIONS)
 def _nca(squared, y, by_row, grad_d2):
-    """Compiled twin of `losses.nca`; by_row: the form "authors", which normalises each row by itself."""
+    """Compiled implementation of `losses.nca`; by_row: the form "authors", which normalises each row by itself."""
     size = len(y)
     loss = 0.0
     for i in range(size):

@@ -1,8 +1,14 @@
-"""What all predictors on a metric share: a fitted metric, embedded reference graphs, saving and loading."""
+"""What all predictors on a metric share: a fitted metric, embedded reference graphs, saving and loading.
+
+`fit` is the same for all: fit the metric, embed the graphs, choose settings on folds (`_choose`), and compute what
+follows from them (`_complete`). Predictors differ in the last two steps, and in what they predict.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sized
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,12 +20,15 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_parameter
 
 from .._core.linear import one_thread_for_products
+from .._core.parallel import n_workers
 from .._core.registry import Registry
 from .._core.schema import OwnState, split
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
+from ..graphs.stream import CHUNK, is_stream, read_chunks
 from ..io.models import opened_model, save_model
-from ..metrics.base import BaseGraphMetric
+from ..metrics.base import METRICS, BaseGraphMetric
+from ..objectives import Classes, Numbers, Objective
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
 from ..objectives.numbers import check_numbers, check_scored_numbers
@@ -45,20 +54,20 @@ class MetricPredictor(BaseEstimator):
     y_ : ndarray [R]
         Their classes or numbers.
     chosen_ : dict
-        Settings that `fit` found for itself.
+        Settings that `fit` chose by itself.
     names_ : ndarray of str [R] or None
         Their names, where the graphs have some (see :func:`as_graphs`).
     """
 
     metric: Any
-    memory: Any = None  # a place to keep fitted metrics in, see `sklearn.pipeline.Pipeline`
+    memory: Any = None  # where fitted metrics are kept, see `sklearn.pipeline.Pipeline`
     task: ClassVar[str] = "classes"  # what a metric is fitted for
     metric_: BaseGraphMetric
     embedded_: Embedded
     y_: np.ndarray
     names_: np.ndarray | None = None
-    _own: bool = False  # whether the metric was fitted to the reference graphs, here
     chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
+    _own: bool = False  # whether the metric was fitted to the reference graphs, here
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -85,63 +94,81 @@ class MetricPredictor(BaseEstimator):
             Graphs of one group are never on both sides of a fold, see :meth:`GraphMetric.fit`.
         """
         self._check_options()
-        given, y = self._given(graphs, y)
-        groups = check_groups(as_listed("groups", groups), len(given))
-        self._fit_metric(given, y, groups)
-        return self._fit_head(given, y, groups)
-
-    @one_thread_for_products()
-    def _fit_head(self, given: Graphs, y: np.ndarray, groups: np.ndarray | None = None) -> Self:
-        """All of `fit` but the metric."""
-        self._refer_to(given, y)
-        read = self.metric_.read(given)
-        self.chosen_ = self._choose(ReferenceFolds(self.metric_, read, self.embedded_, groups, own=self._own))
-        self._complete()
+        graphs, y = self._checked(graphs, y)
+        groups = check_groups(as_listed("groups", groups), len(graphs))
+        self._fit_metric(graphs, y, groups)
+        with one_thread_for_products():
+            graphs = self._refer_to(graphs, y)
+            self.chosen_ = self._choose(ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own))
+            self._complete()
         return self
 
     def _check_options(self) -> None:
         """Raises a ValueError for settings that make no sense."""
 
-    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
+    def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
         """Graphs as one collection, and their targets, checked."""
-        return labelled_graphs(self.metric, graphs, y)
+        graphs = self._read(graphs)
+        return graphs, self._check_targets(graphs, y)
+
+    def _check_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        return check_classes(graphs, y)
+
+    def _read(self, graphs: Any) -> Graphs:
+        """Graphs converted once, by the metric's names for their parts: for its `fit`, or for use."""
+        metric = unfrozen(self.metric)
+        if not isinstance(metric, BaseGraphMetric):
+            return as_graphs(graphs)
+        return metric.read(graphs) if self._is_used_as_it_is() else metric.read_new(graphs)
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        """What predictions are scored by, and the encoded targets of the reference graphs."""
+        raise NotImplementedError
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
-        """Settings that are found by folds of the reference graphs."""
+        """Settings that are chosen on folds of the reference graphs."""
         return {}
 
-    def _fit_metric(self, graphs: Any, y: Any, groups: Any = None) -> None:
-        """Fits a copy of the metric; a frozen one (`sklearn.frozen.FrozenEstimator`) is used as it is."""
-        chosen = self.metric
-        if chosen is None:
-            from ..metrics.automatic import GraphMetric
+    def _is_used_as_it_is(self) -> bool:
+        """Whether the metric is not fitted: a frozen one, `sklearn.frozen.FrozenEstimator`."""
+        return unfrozen(self.metric) is not self.metric
 
-            chosen = GraphMetric(task=self.task)
-        if not isinstance(unfrozen(chosen), BaseGraphMetric):  # bad input is a ValueError throughout
+    def _fit_metric(self, graphs: Graphs, y: Any, groups: np.ndarray | None = None) -> None:
+        """Fits a copy of the metric, unless it is used as it is."""
+        metric = unfrozen(self.metric)
+        if metric is None:
+            metric = self._default_metric()
+        if not isinstance(metric, BaseGraphMetric):  # bad input is a ValueError throughout
             raise ValueError(  # noqa: TRY004
-                f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {chosen!r}"
+                f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {self.metric!r}"
             )
-        self._own = unfrozen(chosen) is chosen
+        self._own = not self._is_used_as_it_is()
         if not self._own:
-            self.metric_ = unfrozen(chosen)
-            check_is_fitted(self.metric_)
+            check_is_fitted(metric)
+            self.metric_ = metric
             return
-        copy = clone(chosen)
+        copy = clone(metric)
         if getattr(copy, "task", None) == "auto":
             copy.set_params(task=self._task_of_metric(copy, y))
         if groups is not None and not has_fit_parameter(copy, "groups"):
             raise ValueError(f"groups: {type(copy).__name__} does not use them")
         self.metric_ = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
 
+    def _default_metric(self) -> BaseGraphMetric:
+        """What is fitted when `metric` is None."""
+        from ..metrics.automatic import GraphMetric
+
+        return GraphMetric(task=self.task)
+
     def _task_of_metric(self, metric: Any, y: Any) -> str:
         """What a metric that has no task of its own is fitted for, with these targets."""
         return self.task
 
-    def _refer_to(self, graphs: Any, y: np.ndarray) -> None:
-        given = self.metric_.read(graphs)
-        self.embedded_ = self.metric_.embed(given)
-        self.y_ = y
-        self.names_ = given.names
+    def _refer_to(self, graphs: Graphs, y: np.ndarray) -> Graphs:
+        """Makes these the reference graphs; returns them as the fitted metric reads them."""
+        graphs = self.metric_.read(graphs)
+        self.embedded_, self.y_, self.names_ = self.metric_.embed(graphs), y, graphs.names
+        return graphs
 
     def _distances(self, embedded: Embedded, others: Embedded | None = None) -> np.ndarray:
         """Distances of embedded graphs [N, N], or to others [N, M], computed where the metric says."""
@@ -197,51 +224,57 @@ def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> BaseGr
 
 
 class ClassesFromGraphs(ClassifierMixin):
-    """`score` that finds the classes in the graphs, as `fit` does."""
+    """A predictor of classes: `score` takes them from the graphs, as `fit` does."""
 
     metric_: BaseGraphMetric
+    y_: np.ndarray
+
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        return Classes.of(self.y_)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy; classes from the graphs (`Data.y`) when y is None."""
         check_is_fitted(self, "embedded_")
-        given = self.metric_.read(graphs)
-        truth = given_targets(given, y)
+        graphs = self.metric_.read(graphs)
+        truth = given_targets(graphs, y)
         if truth is None:
             raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
-        check_known_classes(truth)
-        return super().score(given, truth, sample_weight)
+        check_scored_classes(truth)
+        return super().score(graphs, truth, sample_weight)
 
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What `predict` and `predict_proba` return; predictors that can embed the graphs but once for both."""
-        given = self.metric_.read(graphs)
-        return self.predict(given), self.predict_proba(given)  # type: ignore[attr-defined]
+        """What `predict` and `predict_proba` return, [N] and [N, C]; the graphs are embedded once where that can be."""
+        graphs = self.metric_.read(graphs)
+        return self.predict(graphs), self.predict_proba(graphs)  # type: ignore[attr-defined]
 
 
 class NumbersFromGraphs(RegressorMixin):
-    """`score` that finds the numbers in the graphs, as `fit` does."""
+    """A predictor of numbers: `score` takes them from the graphs, as `fit` does."""
 
     task = "numbers"
-    metric: Any
     metric_: BaseGraphMetric
+    y_: np.ndarray
 
-    def _given(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
-        given = read_for(self.metric, graphs)
-        return given, check_numbers(given, y)
+    def _objective(self) -> tuple[Objective, np.ndarray]:
+        return Numbers.of(self.y_)
+
+    def _check_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        return check_numbers(graphs, y)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R²; numbers from the graphs (`Data.y`) when y is None. Of several numbers, the mean over all that are known
         of two graphs or more.
         """
         check_is_fitted(self, "embedded_")
-        given = self.metric_.read(graphs)
-        truth = check_scored_numbers(given, y)
+        graphs = self.metric_.read(graphs)
+        truth = check_scored_numbers(graphs, y)
         if truth.ndim == 1 or not np.isnan(truth).any():
-            return super().score(given, truth, sample_weight)
-        known, found = np.isfinite(truth), self.predict(given)  # type: ignore[attr-defined]
+            return super().score(graphs, truth, sample_weight)
+        is_known, predicted = np.isfinite(truth), self.predict(graphs)  # type: ignore[attr-defined]
         weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
         scores = [
-            r2_score(truth[rows, column], found[rows, column], sample_weight=weights[rows])
-            for column, rows in enumerate(known.T)
+            r2_score(truth[rows, column], predicted[rows, column], sample_weight=weights[rows])
+            for column, rows in enumerate(is_known.T)
             if rows.sum() > 1
         ]
         if not scores:
@@ -249,40 +282,14 @@ class NumbersFromGraphs(RegressorMixin):
         return float(np.mean(scores))
 
 
-def check_known_classes(labels: np.ndarray) -> None:
-    """A `ValueError` for classes that predictions cannot be compared with; they may all be the same."""
+def check_scored_classes(labels: np.ndarray) -> None:
+    """A `ValueError` for classes [N] that predictions cannot be compared with; they may all be the same."""
     if labels.dtype.kind != "O":
         return
     missing = [i for i, label in enumerate(labels.reshape(len(labels), -1).tolist()) if any(map(is_missing, label))]
     if missing:
         raise ValueError(f"the class of graph {missing[0]} is missing ({len(missing)} such in all): leave it out")
     raise ValueError("class labels must be discrete: all strings or all whole numbers")
-
-
-def read_for(metric: Any, graphs: Any) -> Graphs:
-    """Graphs converted once, by the metric's names for their parts: as for its `fit`, or as it is if it is frozen."""
-    chosen = unfrozen(metric)
-    if not isinstance(chosen, BaseGraphMetric):
-        return as_graphs(graphs)
-    return chosen.read_new(graphs) if chosen is metric else chosen.read(graphs)
-
-
-def labelled_graphs(metric: Any, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
-    """Graphs converted once, and their classes [N]."""
-    given = read_for(metric, graphs)
-    return given, check_classes(given, y)
-
-
-def joined_names(names: np.ndarray | None, count: int, more: np.ndarray | None, added: int) -> np.ndarray | None:
-    """Names of `count` graphs and of those added to them; graphs without names are called by their row.
-
-    >>> joined_names(None, 2, np.array(["water"], dtype=object), 1)
-    array(['0', '1', 'water'], dtype=object)
-    """
-    if names is None and more is None:
-        return None
-    rows = np.array([str(row) for row in range(count + added)], dtype=object)
-    return np.concatenate([rows[:count] if names is None else names, rows[count:] if more is None else more])
 
 
 def unfrozen(metric: Any) -> Any:
@@ -299,3 +306,37 @@ def is_fitted(metric: BaseGraphMetric) -> bool:
     except NotFittedError:
         return False
     return True
+
+
+def streamed(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a predictor that takes graphs first and returns arrays with a row per graph, or tuples of such.
+
+    It is called on parts of many graphs, or of graphs that come one after the other, so that memory does not grow with
+    their number; what it returns is put together.
+    """
+
+    @wraps(method)
+    def in_parts(self: Any, graphs: Any = None, *args: Any, **options: Any) -> Any:
+        check_is_fitted(self)
+        size = 4 * CHUNK * n_workers()
+        if graphs is None or not (is_stream(graphs) or (isinstance(graphs, Sized) and len(graphs) > size)):
+            return method(self, graphs, *args, **options)
+        parts = [method(self, part, *args, **options) for part in read_chunks(graphs, self.metric_.read, size)]
+        if isinstance(parts[0], tuple):
+            return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+        return np.concatenate(parts)
+
+    return in_parts
+
+
+def load(path: str | Path, *, encoder: torch.nn.Module | None = None) -> Any:
+    """Any model folder, whatever was saved: a metric, or a predictor on a metric."""
+    from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
+    from . import class_means, head_choice, kmeans, knn, ridge, svc  # noqa: F401
+
+    kinds: dict[str, type[BaseGraphMetric] | type[MetricPredictor]] = {**METRICS, **PREDICTORS}
+    with opened_model(path, tuple(kinds)) as (name, config, tensors):
+        kind: Any = kinds[name]
+        if issubclass(kind, MetricPredictor):
+            return restored(kind, config, tensors, encoder)
+        return kind.from_state(config, tensors, **({"encoder": encoder} if kind.takes_encoder else {}))

@@ -1,4 +1,4 @@
-"""Predictors that choose the head on a metric by themselves, inside the training graphs."""
+"""The choice of the head on a metric (k-NN, ridge or SVM): by its score on held-out training graphs, or by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.validation import one_of
-from .base import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .fold_distances import ReferenceFolds
 from .knn import GraphKNNClassifier, GraphKNNRegressor
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .ridge import GraphRidge, GraphRidgeClassifier
 from .svc import GraphSVC
 
@@ -25,9 +25,13 @@ class _ChoosesHead(MetricPredictor):
     """One metric, several heads on it, of which the one that does best on graphs held out is kept."""
 
     heads: ClassVar[dict[str, type[MetricPredictor]]]
-    head: str
     head_: MetricPredictor
-    _held_out: ReferenceFolds  # of models that were fitted here, not of loaded ones
+    _folds: ReferenceFolds  # of models that were fitted here, not of loaded ones
+
+    def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
+        self.metric = metric
+        self.head = head
+        self.memory = memory
 
     def _check_options(self) -> None:
         one_of("head", self.head, ("auto", *self.heads))
@@ -37,17 +41,14 @@ class _ChoosesHead(MetricPredictor):
 
         The others have picked k, or γ and C, by these very scores, which flatters them.
         """
-        self._held_out, tried = folds, {}
-        for name, kind in self.heads.items():
-            if self.head in ("auto", name):
-                head = self._bare(kind)
-                head.chosen_ = head._choose(folds)
-                tried[name] = head.chosen_
-        scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in tried.items()}
+        self._folds = folds
+        names = self.heads if self.head == "auto" else [self.head]
+        settings = {name: self._bare(name)._choose(folds) for name in names}
+        scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in settings.items()}
         best = max(scores, key=lambda name: scores[name])
-        if "ridge" in tried and scores["ridge"] >= scores[best] - _NEARLY * tried["ridge"]["held_out_error"]:
+        if "ridge" in scores and scores["ridge"] >= scores[best] - _NEARLY * settings["ridge"]["held_out_error"]:
             best = "ridge"
-        return {"head": best, "settings": tried[best], "scores": scores}
+        return {"head": best, "settings": settings[best], "scores": scores}
 
     def with_head(self, head: str) -> Self:
         """The same metric and reference graphs with another head, or with "auto"; right after `fit`.
@@ -55,25 +56,27 @@ class _ChoosesHead(MetricPredictor):
         A loaded model has no folds to choose by: what its metric has learned is known to its reference graphs.
         """
         check_is_fitted(self, "head_")
-        if not hasattr(self, "_held_out"):
+        if not hasattr(self, "_folds"):
             raise ValueError("with_head chooses on the graphs held out in fit, which a loaded model does not have")
         other = clone(self).set_params(head=head)
         other._check_options()
-        other.metric_, other.embedded_, other.y_, other.names_ = self.metric_, self.embedded_, self.y_, self.names_
-        other._own = self._own
-        other.chosen_ = other._choose(self._held_out)
+        self._share_with(other)
+        other.chosen_ = other._choose(self._folds)
         other._complete()
         return other
 
-    def _bare(self, kind: type[MetricPredictor]) -> Any:
-        """A head on the metric and the reference graphs that are here."""
-        head = kind()
-        head.metric_, head.embedded_, head.y_, head.names_ = self.metric_, self.embedded_, self.y_, self.names_
-        head._own = self._own
+    def _bare(self, name: str) -> MetricPredictor:
+        """A head on this metric and these reference graphs, without settings."""
+        head = self.heads[name]()
+        self._share_with(head)
         return head
 
+    def _share_with(self, other: MetricPredictor) -> None:
+        other.metric_, other._own = self.metric_, self._own
+        other.embedded_, other.y_, other.names_ = self.embedded_, self.y_, self.names_
+
     def _complete(self) -> None:
-        self.head_ = self._bare(self.heads[self.chosen_["head"]])
+        self.head_ = self._bare(self.chosen_["head"])
         self.head_.chosen_ = self.chosen_["settings"]
         self.head_._complete()
 
@@ -116,11 +119,6 @@ class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
 
     heads: ClassVar = {"knn": GraphKNNClassifier, "ridge": GraphRidgeClassifier, "svc": GraphSVC}
 
-    def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
-        self.metric = metric
-        self.head = head
-        self.memory = memory
-
     def _complete(self) -> None:
         super()._complete()
         self.classes_ = np.unique(self.y_)
@@ -157,7 +155,34 @@ class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
 
     heads: ClassVar = {"knn": GraphKNNRegressor, "ridge": GraphRidge}
 
-    def __init__(self, metric: Any = None, head: str = "auto", memory: Any = None) -> None:
-        self.metric = metric
-        self.head = head
-        self.memory = memory
+
+_CHOOSING: dict[str, type[GraphClassifier] | type[GraphRegressor]] = {
+    "classes": GraphClassifier, "numbers": GraphRegressor,
+}  # fmt: skip
+
+
+def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredictor:
+    """A predictor by its short name, not fitted.
+
+    Parameters
+    ----------
+    name : {"auto", "knn", "ridge", "svc"}
+        "auto" chooses among the others.
+    task : {"classes", "numbers"}
+    metric : BaseGraphMetric or None
+    settings
+        Of its constructor.
+
+    Examples
+    --------
+    >>> predictor("knn", "numbers", None, n_neighbors=3)
+    GraphKNNRegressor(n_neighbors=3)
+    """
+    choosing = _CHOOSING[task]
+    one_of("model", name, ("auto", *choosing.heads))
+    kind: Any = choosing if name == "auto" else choosing.heads[name]
+    options = kind().get_params(deep=False)
+    for setting in settings:
+        if setting not in options:
+            raise ValueError(f"{kind.__name__} has no setting {setting!r}")
+    return kind(metric, **settings)

@@ -8,9 +8,9 @@ import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.sgml.encoders import SGCN, encode
 from graph_metric_learn.metrics.sgml.losses import LOSSES
-from graph_metric_learn.metrics.sgml.training import compiled
+from graph_metric_learn.metrics.sgml.training import compiled_step as compiled
 from graph_metric_learn.metrics.sgml.training.batch_distances import CurveRule
-from graph_metric_learn.metrics.sgml.training.loop import _CompiledEngine
+from graph_metric_learn.metrics.sgml.training.loop import TrainingOptions, _CompiledEngine
 from graph_metric_learn.transport.curves import resolve
 from graph_metric_learn.transport.engines.allpairs import squared_distances
 from graph_zoo import zoo
@@ -77,14 +77,14 @@ def test_many_steps_against_torch(rng, distance, loss, activation, ties):
         adam.step()
         wanted.append(value.item())
 
-    engine = _CompiledEngine(one, graphs, y, chosen, loss=loss, rate=0.01)
+    engine = _CompiledEngine(one, graphs, y, chosen, TrainingOptions(loss, 1, 5, 0.01, True, "shuffled", 4))
     total = engine.epoch(batches, restart=True)
     assert total == pytest.approx(sum(wanted), rel=1e-4)
     torch.testing.assert_close(one.theta, two.theta, rtol=1e-3, atol=1e-5)
     assert engine.step == 4
 
 
-def test_the_loop_by_torch_and_the_compiled_one_learn_the_same(rng, monkeypatch):
+def test_the_loop_by_torch_and_the_compiled_one_learn_the_same(rng):
     pairs, y = zoo(rng, 30)
     options = {"depth": 1, "n_epochs": 3, "random_state": 0}
     one = gml.SGML(loss="nccml", **options).fit(pairs, y)

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -6,18 +8,15 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
+from graph_metric_learn.predictors.head_choice import predictor
 from graph_zoo import as_pyg
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sizes
 
 
-def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data, monkeypatch):
+def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data):
     train, y, test, y_test = data
-    fits = []
-    real = gml.GraphMetric.fit
-    monkeypatch.setattr(gml.GraphMetric, "fit", lambda self, *given: fits.append(self) or real(self, *given))
     model = gml.GraphClassifier(blocks()).fit(train, y)
-    assert len(fits) == 1
-    assert model.head_.metric_ is model.metric_ is fits[0]
+    assert model.head_.metric_ is model.metric_
     assert model.head_.embedded_ is model.embedded_
     scores = model.chosen_["scores"]
     assert list(scores) == ["knn", "ridge", "svc"]
@@ -41,13 +40,25 @@ def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data,
         ((0.9, 0.2, 0.9), "knn"),
     ],
 )
-def test_scores_decide_and_ridge_where_it_is_nearly_as_good(scores, chosen, monkeypatch):
-    for kind, score in zip(gml.GraphClassifier.heads.values(), scores, strict=True):
-        found = {"held_out_score": score, "held_out_error": 0.1}
-        monkeypatch.setattr(kind, "_choose", lambda self, g, r=kind._choose, f=found: r(self, g) | f)
-    model = gml.GraphClassifier(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9)
+def test_scores_decide_and_ridge_where_it_is_nearly_as_good(scores, chosen):
+    def scoring(kind, score):
+        class _Scoring(kind):
+            def _choose(self, folds):
+                return super()._choose(folds) | {"held_out_score": score, "held_out_error": 0.1}
+
+        return _Scoring
+
+    class _Choosing(gml.GraphClassifier):
+        heads: ClassVar = {
+            name: scoring(kind, score)
+            for (name, kind), score in zip(gml.GraphClassifier.heads.items(), scores, strict=True)
+        }
+
+    FirstColumn.fits.clear()
+    model = _Choosing(FirstColumn()).fit(points(*range(20)), np.arange(20) > 9)
     assert model.chosen_["head"] == chosen
-    assert model.chosen_["scores"] == dict(zip(gml.GraphClassifier.heads, scores, strict=True))
+    assert model.chosen_["scores"] == dict(zip(_Choosing.heads, scores, strict=True))
+    assert FirstColumn.fits == [20]  # one metric for all heads
 
 
 def test_a_task_for_ridge_and_one_for_neighbours(rng):
@@ -76,10 +87,10 @@ def test_a_head_can_be_asked_for(data):
         gml.GraphRegressor(head="svc").fit(train, sizes(train))
 
 
-def test_another_head_on_the_same_metric(data, monkeypatch, tmp_path):
+def test_another_head_on_the_same_metric(data, tmp_path):
     train, y, test, _ = data
     model = gml.GraphClassifier(blocks(), head="knn").fit(train, y)
-    monkeypatch.setattr(gml.GraphMetric, "fit", None)  # not again
+    vectors = model.metric_.transform(test)
     for name in ("ridge", "svc", "auto"):
         other = model.with_head(name)
         assert other.metric_ is model.metric_
@@ -87,6 +98,7 @@ def test_another_head_on_the_same_metric(data, monkeypatch, tmp_path):
         assert other.chosen_["head"] == name or name == "auto"
         assert other.predict(test).shape == (20,)
     assert model.head == "knn"
+    np.testing.assert_array_equal(model.metric_.transform(test), vectors)  # not fitted again
     assert list(other.chosen_["scores"]) == ["knn", "ridge", "svc"]
     with pytest.raises(ValueError, match="unknown head='x'"):
         model.with_head("x")
@@ -215,8 +227,49 @@ def test_scores_that_choose_are_those_of_the_votes(data):
         objective, target = model._objective()
         found = [
             objective.neighbor_scores(
-                view.across, target[view.known], target[view.held], [model.n_neighbors_], weighted=weights == "distance"
+                view.across, target[view.train], target[view.test], [model.n_neighbors_], weighted=weights == "distance"
             )
             for view in model.metric_.fold_views(2000)
         ]
         assert model.chosen_["held_out_score"] == pytest.approx(np.concatenate(found).mean())
+
+
+# --- by name ----------------------------------------------------------------------------------------------------------
+
+
+HEADS = {
+    ("knn", "classes"): gml.GraphKNNClassifier,
+    ("ridge", "classes"): gml.GraphRidgeClassifier,
+    ("svc", "classes"): gml.GraphSVC,
+    ("auto", "classes"): gml.GraphClassifier,
+    ("knn", "numbers"): gml.GraphKNNRegressor,
+    ("ridge", "numbers"): gml.GraphRidge,
+    ("auto", "numbers"): gml.GraphRegressor,
+}
+
+
+@pytest.mark.parametrize(("name", "task"), HEADS)
+def test_every_name_has_its_predictor(name, task):
+    metric = gml.SGML()
+    found = predictor(name, task, metric)
+    assert type(found) is HEADS[name, task]
+    assert found.metric is metric
+
+
+def test_settings_are_those_of_the_predictor():
+    assert predictor("svc", "classes", None, gamma=2.0, C=3.0).get_params(deep=False) == {
+        "metric": None, "gamma": 2.0, "C": 3.0, "class_weight": None, "memory": None,
+    }  # fmt: skip
+    assert predictor("knn", "numbers", None, n_neighbors=4, weights="uniform").weights == "uniform"
+
+
+@pytest.mark.parametrize(("name", "setting"), [("svc", "n_neighbors"), ("knn", "gamma"), ("auto", "C")])
+def test_settings_of_others_are_refused(name, setting):
+    with pytest.raises(ValueError, match=f"has no setting '{setting}'"):
+        predictor(name, "classes", None, **{setting: 4})
+
+
+@pytest.mark.parametrize(("name", "task"), [("svc", "numbers"), ("metric", "classes")])
+def test_unknown_names_are_refused(name, task):
+    with pytest.raises(ValueError, match=f"unknown model='{name}'"):
+        predictor(name, task, None)

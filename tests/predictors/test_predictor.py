@@ -1,6 +1,5 @@
 import json
 
-import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -11,10 +10,18 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
-from graph_metric_learn.predictors import base
-from graph_metric_learn.predictors.base import PREDICTORS, joined_names
+from graph_metric_learn.predictors import predictor as module
 from graph_zoo import as_networkx, as_pyg, zoo
 from toy_metrics import FirstColumn, Memorizing, blocks, points, sgml, sizes
+
+
+class Watched(FirstColumn):
+    """Knows how many graphs it was asked to embed, call by call."""
+
+    def embed(self, graphs):
+        embedded = super().embed(graphs)
+        self.__dict__.setdefault("embedded", []).append(len(embedded))
+        return embedded
 
 
 def several(pairs):
@@ -34,13 +41,10 @@ METRICS = {"curves": lambda: sgml(distance="pw", n_projections=4), "vectors": bl
 # --- saved and loaded ------------------------------------------------------------------------------------------------
 
 
-def check_reloaded(model, test, path, monkeypatch):
-    """A saved model says the same, and nothing is chosen when it is loaded."""
+def check_reloaded(model, test, path):
+    """A saved model says the same, with the same settings."""
     model.save(path)
     files = {file.name: file.read_bytes() for file in path.iterdir()}
-    asked = []
-    for kind in PREDICTORS.values():
-        monkeypatch.setattr(kind, "_choose", lambda self, groups: asked.append(self) or {})
     for again in (type(model).load(path), gml.load(path)):
         assert type(again) is type(model)
         for use in ("predict", "predict_proba", "decision_function"):
@@ -53,14 +57,13 @@ def check_reloaded(model, test, path, monkeypatch):
         assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
     again.save(path.with_name("again"))
     assert (path.with_name("again") / "model.json").read_bytes() == files["model.json"]
-    assert asked == []
     with pytest.raises(ValueError, match="holds a "):
         gml.SGML.load(path)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_classifiers_are_saved_and_loaded(data, kind, metric, tmp_path, monkeypatch):
+def test_classifiers_are_saved_and_loaded(data, kind, metric, tmp_path):
     train, y, test, y_test = data
     model = kind(METRICS[metric]()).fit(train, np.array(["ring", "hub"])[y])
     assert model.classes_.tolist() == ["hub", "ring"]
@@ -69,28 +72,28 @@ def test_classifiers_are_saved_and_loaded(data, kind, metric, tmp_path, monkeypa
         shares = model.predict_proba(test)
         np.testing.assert_allclose(shares.sum(1), 1)
         assert np.mean(shares.argmax(1) == 1 - y_test) >= 0.8
-    check_reloaded(model, test, tmp_path / "model", monkeypatch)
+    check_reloaded(model, test, tmp_path / "model")
 
 
 @pytest.mark.parametrize("targets", [sizes, several])
 @pytest.mark.parametrize("kind", REGRESSORS)
-def test_regressors_are_saved_and_loaded(data, kind, targets, tmp_path, monkeypatch):
+def test_regressors_are_saved_and_loaded(data, kind, targets, tmp_path):
     train, _, test, _ = data
     model = kind(blocks()).fit(train, targets(train))
     found = model.predict(test)
     assert found.shape == targets(test).shape
     assert np.corrcoef(found.reshape(20, -1)[:, 0], sizes(test))[0, 1] > 0.9
-    check_reloaded(model, test, tmp_path / "model", monkeypatch)
+    check_reloaded(model, test, tmp_path / "model")
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
-def test_regressors_on_a_metric_without_a_regression_of_its_own(kind, rng, tmp_path, monkeypatch):
+def test_regressors_on_a_metric_without_a_regression_of_its_own(kind, rng, tmp_path):
     x, new = rng.normal(size=40), rng.normal(size=10)
     y = np.stack([np.sin(x), x], axis=1)
     y[::3, 0] = np.nan
     model = kind(FirstColumn()).fit(points(*x), y)
     assert np.abs(model.predict(points(*new))[:, 1] - new).mean() < 0.3
-    check_reloaded(model, points(*new), tmp_path / "model", monkeypatch)
+    check_reloaded(model, points(*new), tmp_path / "model")
 
 
 def test_added_graphs_are_saved(data, tmp_path):
@@ -109,32 +112,21 @@ def test_added_graphs_are_saved(data, tmp_path):
 def test_the_task_is_that_of_the_head_unless_the_metric_has_one(data, kind):
     train, y, test, _ = data
     wanted = "classes" if kind in CLASSIFIERS else "numbers"
-    seen = []
-
-    class Stop(Exception):
-        pass
-
-    def fit(self, *given):
-        seen.append(self.task)
-        raise Stop
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gml.GraphMetric, "fit", fit)
-        for metric in (None, blocks(), blocks(task="none")):
-            with pytest.raises(Stop):
-                kind(metric).fit(train, y)
-    assert seen == [wanted, wanted, "none"]
+    assert kind()._default_metric().task == wanted
+    assert kind(blocks()).fit(train, y).metric_.task_ == wanted
     model = kind(blocks(task="none")).fit(train, y)
+    assert model.metric_.task_ == "none"
     assert model.predict(test).shape == (20,)
 
 
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
-def test_frozen_metrics_are_used_as_they_are(data, kind, monkeypatch):
+def test_frozen_metrics_are_used_as_they_are(data, kind):
     train, y, test, _ = data
     metric = blocks().fit(train, y)
-    monkeypatch.setattr(gml.GraphMetric, "fit", None)
+    vectors = metric.transform(test)
     model = kind(FrozenEstimator(metric)).fit(train[:20], y[:20])
     assert model.metric_ is metric
+    np.testing.assert_array_equal(metric.transform(test), vectors)
     assert model.predict(test).shape == (20,)
     with pytest.raises(NotFittedError):
         kind(FrozenEstimator(blocks())).fit(train, y)
@@ -241,15 +233,15 @@ def test_a_fitted_classifier_moves(rng, kind, device):
     assert clf.embedded_.device.type == clf.metric_.embed(pairs[:1]).device.type == device
 
 
-def test_a_classifier_on_a_graph_metric_stays_where_its_vectors_are(data, monkeypatch):
+def test_a_classifier_on_a_graph_metric_stays_where_its_vectors_are(data, device):
     train, y, test, _ = data
     model = gml.GraphKNNClassifier(gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0))
     model.fit(train, y)
     before = model.predict(test)
     with pytest.raises(ValueError, match="device"):
         model.to("nonsense")
-    monkeypatch.setattr(base, "resolve_device", torch.device)
-    np.testing.assert_array_equal(model.to("meta").predict(test), before)
+    np.testing.assert_array_equal(model.to(device).predict(test), before)
+    assert model.embedded_.device.type == "cpu"
 
 
 def test_default_metric(data):
@@ -299,14 +291,6 @@ def test_names_of_reference_graphs_are_kept_and_saved(data, kind, tmp_path):
     assert "names" not in json.loads((tmp_path / "without" / "model.json").read_text())["config"]
 
 
-def test_joined_names():
-    few, more = np.array(["a", "b"], dtype=object), np.array(["c"], dtype=object)
-    assert joined_names(few, 2, more, 1).tolist() == ["a", "b", "c"]
-    assert joined_names(few, 2, None, 2).tolist() == ["a", "b", "2", "3"]
-    assert joined_names(None, 3, more, 1).tolist() == ["0", "1", "2", "c"]
-    assert joined_names(None, 3, None, 1) is None
-
-
 def test_unfitted(data):
     for model in (kind() for kind in [*CLASSIFIERS, *REGRESSORS]):
         with pytest.raises(NotFittedError):
@@ -332,31 +316,29 @@ def test_the_old_name_of_the_reference_says_so(data):
     ],
     ids=repr,
 )  # fmt: skip
-def test_classes_and_shares_are_those_of_both_methods(predictor, monkeypatch):
-    graphs = [nx.cycle_graph(n) for n in range(4, 24)] + [nx.star_graph(n) for n in range(4, 24)]
-    predictor.set_params(metric=gml.GraphMetric(features=["degree@0", "size@0"], random_state=0))
-    predictor.fit(graphs, ["ring"] * 20 + ["star"] * 20)
-    new = [nx.path_graph(n) for n in range(3, 12)]
+def test_classes_and_shares_are_those_of_both_methods(predictor):
+    x = np.random.default_rng(0).normal(size=40)
+    predictor.set_params(metric=Watched()).fit(points(*x), np.where(x + np.roll(x, 1) > 0, "ring", "star"))
+    new = points(*np.linspace(-2, 2, 9))
     expected = predictor.predict(new), predictor.predict_proba(new)
-    calls = []
-    real = gml.GraphMetric._embedded
-    monkeypatch.setattr(gml.GraphMetric, "_embedded", lambda self, *args: calls.append(1) or real(self, *args))
-    predictor.predict(new)
-    alone = len(calls)
-    found = predictor.predict_with_shares(new)
-    for one, other in zip(found, expected, strict=True):
+    embedded = predictor.metric_.embedded
+    embedded.clear()
+    for one, other in zip(predictor.predict_with_shares(new), expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert alone > 0
-    assert len(calls) == (3 if isinstance(predictor, gml.GraphSVC) else 2) * alone  # an SVM embeds for each
-    streamed = predictor.predict_with_shares(one for one in new)
-    np.testing.assert_array_equal(streamed[1], expected[1])
+    assert embedded == [9] * (2 if isinstance(predictor, gml.GraphSVC) else 1)  # an SVM embeds for each
+    np.testing.assert_array_equal(predictor.predict_with_shares(one for one in new)[1], expected[1])
 
 
-def test_products_have_one_thread_while_a_head_is_fitted(rng, monkeypatch, blas_threads):
-    seen, choose = [], gml.GraphRidge._choose
-    monkeypatch.setattr(gml.GraphRidge, "_choose", lambda *given: seen.append(blas_threads()) or choose(*given))
-    pairs, _ = zoo(rng, 20)
-    gml.GraphRidge(blocks()).fit(as_pyg(pairs), sizes(pairs))
+def test_products_have_one_thread_while_a_head_is_fitted(rng, blas_threads):
+    seen = []
+
+    class _Seeing(FirstColumn):
+        def embed(self, graphs):
+            seen.append(blas_threads())
+            return super().embed(graphs)
+
+    x = rng.normal(size=20)
+    gml.GraphRidge(_Seeing()).fit(points(*x), x**2)
     assert (seen, blas_threads()) == ([{1}], {3})
 
 
@@ -433,3 +415,98 @@ def test_what_is_fitted_to_is_scored(rng, kind):
     table = np.where(np.isnan(y), not_available, y.astype(object))
     model = kind(blocks()).fit(as_pyg(pairs), table)
     assert model.score(as_pyg(pairs), table) == model.score(as_pyg(pairs), y)
+
+
+# --- many graphs, and graphs that come one after the other ------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers(rng):
+    x = rng.normal(size=60)
+    return x, (x > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "kind", [gml.GraphKNNClassifier, gml.GraphRidgeClassifier, gml.GraphSVC, gml.GraphClassifier, gml.NearestClassMean]
+)
+def test_predictions_of_a_stream_and_of_many_are_those_of_a_list(kind, numbers, monkeypatch):
+    x, y = numbers
+    model = kind(Watched()).fit(points(*x[:40]), y[:40])
+    new = points(*x[40:])
+    wanted = model.predict(new)
+    monkeypatch.setattr(module, "CHUNK", 2)  # eight at a time
+    model.metric_.embedded.clear()
+    np.testing.assert_array_equal(model.predict(iter(new)), wanted)
+    assert max(model.metric_.embedded) == 8
+    np.testing.assert_array_equal(model.predict(new), wanted)
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(model.predict_proba(iter(new)), model.predict_proba(new))
+
+
+def test_neighbours_of_a_stream(numbers, monkeypatch):
+    x, _ = numbers
+    model = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=3).fit(points(*x[:40]), x[:40])
+    new = points(*x[40:])
+    wanted = model.kneighbors(new), model.predict(new)
+    monkeypatch.setattr(module, "CHUNK", 2)
+    np.testing.assert_array_equal(model.kneighbors(iter(new))[1], wanted[0][1])
+    np.testing.assert_allclose(model.predict(iter(new)), wanted[1])
+    assert model.kneighbors()[1].shape == (40, 3)
+
+
+def test_clusters_of_a_stream(numbers, monkeypatch):
+    x, _ = numbers
+    model = gml.GraphKMeans(2, FirstColumn(), random_state=0).fit(points(*x))
+    monkeypatch.setattr(module, "CHUNK", 2)
+    np.testing.assert_array_equal(model.predict(iter(points(*x))), model.labels_)
+
+
+# --- any model by its path --------------------------------------------------------------------------------------------
+
+
+class Linear(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 2)
+
+    def forward(self, batch):
+        return self.layer(batch.x)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gml.SGML(n_epochs=1, random_state=0),
+        lambda: gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0),
+        lambda: gml.GraphKNNClassifier(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphSVC(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphRidge(gml.SGML(n_epochs=1, random_state=0, loss="mlkr")),
+        lambda: gml.GraphRegressor(gml.SGML(n_epochs=1, random_state=0, loss="mlkr")),
+        lambda: gml.GraphRidgeClassifier(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphClassifier(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.NearestClassMean(gml.SGML(n_epochs=1, random_state=0)),
+        lambda: gml.GraphKMeans(2, gml.SGML(n_epochs=1, random_state=0), 0),
+    ],
+)
+def test_any_model_is_loaded_by_its_path_alone(make, rng, tmp_path):
+    pairs, y = zoo(rng, 12)
+    model = make().fit(pairs, y)
+    again = gml.load(model.save(tmp_path / "model"))
+    assert type(again) is type(model)
+    use = "predict" if hasattr(model, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(again, use)(pairs), getattr(model, use)(pairs))
+
+
+def test_an_encoder_goes_where_it_belongs(rng, tmp_path):
+    pairs, y = zoo(rng, 12)
+    torch.manual_seed(0)
+    metric = gml.SGML(encoder=Linear(), n_epochs=1, random_state=0).fit(pairs, y)
+    again = gml.load(metric.save(tmp_path / "metric"), encoder=Linear())
+    np.testing.assert_array_equal(again.transform(pairs), metric.transform(pairs))
+    with pytest.raises(ValueError, match="load it in Python, passing encoder="):
+        gml.load(tmp_path / "metric")
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is not a model folder"):
+        gml.load(tmp_path)
