@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
