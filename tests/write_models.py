@@ -1,6 +1,6 @@
-"""Writes the model folders that `persistence/test_saved_models.py` loads: run once per format, then kept for good.
+"""Writes the model folders that `io/test_saved_models.py` loads: run anew where the format has changed.
 
-    python tests/write_models.py tests/persistence/models/v1
+    python tests/write_models.py tests/io/models
 
 Each model is saved as NAME/, and what it said when it was saved stands in expected.json: distances from the first
 graphs to all, vectors of the first graph, predictions.

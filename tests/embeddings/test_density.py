@@ -3,7 +3,7 @@ import pytest
 
 import graph_metric_learn as gml
 from embedding_clouds import clouds, fitted
-from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.embeddings import EMBEDDINGS, Density, density
 from graph_metric_learn.embeddings.embedding import restore
 

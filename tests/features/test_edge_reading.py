@@ -7,6 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 from edge_graphs import NAMES, edge_graph
+from graph_metric_learn._core.schema import FieldError, read, split
 from graph_metric_learn.features.edge_reading import EdgeReading
 from graph_metric_learn.graphs import as_graphs
 
@@ -23,7 +24,7 @@ def test_one_hot_vectors_are_labels():
     seen = reading.apply(graphs).edge_data
     assert seen.x is None
     assert seen.labels[:, 0].tolist() == [1, 1, 2, 2, 3, 3, 2, 2]
-    again = EdgeReading.from_state(json.loads(json.dumps(reading.state())))
+    again = read(EdgeReading, json.loads(json.dumps(split(reading)[0])))
     assert again == reading
 
 
@@ -65,3 +66,9 @@ def test_directions_that_fit_did_not_have_count_both_ways():
     seen = reading.apply(arcs).edge_data
     assert not seen.directed
     assert sorted(map(tuple, seen.ends.T.tolist())) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
+def test_code_columns_in_files_are_as_many_as_numbers():
+    assert read(EdgeReading, {"n_vectors": 2, "code_columns": [True, False]}).carries == ["labels", "vectors"]
+    with pytest.raises(FieldError, match=r"edge_reading.code_columns must have 2 entries, or none"):
+        read(EdgeReading, {"n_vectors": 2, "code_columns": [True]}, "edge_reading")

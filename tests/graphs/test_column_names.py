@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graph_metric_learn._core.schema import FieldError, read, split
 from graph_metric_learn.graphs import Columns, as_graphs
 from graph_metric_learn.graphs.column_names import in_one_order
 from graph_metric_learn.graphs.sources.raw_graph import RawGraph
@@ -136,8 +137,9 @@ def test_names_of_a_collection_must_fit_to_its_columns():
         Columns().apply(replace(given, edge_data=replace(given.edge_data, columns=("angle",))))
 
 
-def test_the_state_comes_back():
+def test_what_is_saved_comes_back():
     for columns in (Columns(), Columns(("a", "b")), Columns(None, ("c",)), Columns(("a",), ())):
-        assert Columns.from_state(columns.state()) == columns
-    assert Columns(("a",)).state() == {"nodes": ["a"], "edges": None}
-    assert Columns.from_state(None) == Columns()
+        assert read(Columns, split(columns)[0]) == columns
+    assert split(Columns(("a",)))[0] == {"nodes": ["a"]}
+    with pytest.raises(FieldError, match=r"columns.edges holds a name twice"):
+        read(Columns, {"edges": ["a", "a"]}, "columns")

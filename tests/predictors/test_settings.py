@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
 import graph_metric_learn as gml
-from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.predictors.settings import (
     CLUSTERS,
     NEIGHBORS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.predictors.state import checked_params, restored, with_nan, without_nan
 from graph_zoo import zoo
 
@@ -41,9 +41,10 @@ def test_a_predictor_comes_back(knn):
     [
         ({"y": [0, 1]}, "reference.sizes has shape"),
         ({"y": [0] * 12}, "one class only"),
+        ({"reference": {"kind": "points"}}, "reference"),
         ({"y": [*[0, 1] * 5, "a", 1]}, "y mixes"),
         ({"names": ["a"]}, "names are 1 for 12"),
-        ({"embedded": "vectors"}, "embedded is 'vectors'"),
+        ({"reference": {"kind": "vectors"}}, "reference.sizes is not known"),
         ({"params": {"n_neighbors": 13}}, "params.n_neighbors is 13, but there are 12"),
         ({"chosen": {"n_neighbors": 0}}, "chosen.n_neighbors must be"),
     ],

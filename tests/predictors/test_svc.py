@@ -1,4 +1,4 @@
-import json
+import re
 import warnings
 
 import numpy as np
@@ -9,10 +9,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import graph_metric_learn as gml
-from graph_metric_learn._core.fields import FieldError
+from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.metrics.base import FoldView
 from graph_metric_learn.predictors import svc as module
-from graph_metric_learn.predictors.state import _calibrator
+from graph_metric_learn.predictors.state import restored
 from toy_metrics import FirstColumn, points, sgml
 
 
@@ -184,16 +184,33 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
     np.testing.assert_allclose(found[0, :3], found[0, 0], rtol=1e-3)
 
 
-def test_what_files_say_of_scores_is_checked(rng):
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("scores", lambda value: "votes", "chosen.calibrator.scores is none of the values that are known, got 'votes'"),
+        ("centre", lambda value: value[:-1], "chosen.calibrator.centre has 3 entries, expected 4"),
+        ("scale", lambda value: [0.0, *value[1:]], "chosen.calibrator.scale.0 must be a number >= 1e-300, got 0.0"),
+        ("coefficients", lambda value: [row[:-1] for row in value], "calibrator.coefficients must have 4 columns"),
+        ("offsets", lambda value: None, "chosen.calibrator.offsets must be a list, got None"),
+    ],
+)
+def test_what_files_say_of_scores_is_checked(rng, name, change, words):
     x, y = neighboring_classes(rng, 60, 4)
-    calibrator = json.loads(json.dumps(gml.GraphSVC(FirstColumn()).fit(points(*x), y).chosen_["calibrator"]))
-    assert _calibrator(calibrator, 4, 4) == calibrator
-    with pytest.raises(FieldError, match=r"calibrator\.scores must be one of 'pairs'"):
-        _calibrator({**calibrator, "scores": "votes"}, 4, 4)
-    two = gml.GraphSVC(FirstColumn()).fit(points(*x), y > 1).chosen_["calibrator"]
-    assert "scores" not in two
-    with pytest.raises(FieldError, match=r"calibrator\.scores is not known"):
-        _calibrator({**two, "scores": "pairs"}, 2, 1)
+    config, tensors = gml.GraphSVC(FirstColumn()).fit(points(*x), y)._state()
+    assert restored(gml.GraphSVC, config, tensors, None).chosen_ == config["chosen"]
+    calibrator = config["chosen"]["calibrator"]
+    calibrator[name] = change(calibrator.get(name))
+    with pytest.raises(FieldError, match=re.escape(words)):
+        restored(gml.GraphSVC, config, tensors, None)
+
+
+def test_two_classes_have_one_score(rng):
+    x, y = neighboring_classes(rng, 60, 2)
+    config, tensors = gml.GraphSVC(FirstColumn()).fit(points(*x), y)._state()
+    assert "scores" not in config["chosen"]["calibrator"]
+    config["chosen"]["calibrator"]["scores"] = "pairs"
+    with pytest.raises(FieldError, match=r"chosen\.calibrator\.scores is not known"):
+        restored(gml.GraphSVC, config, tensors, None)
 
 
 def test_many_small_classes_give_no_warnings(monkeypatch):

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._core.fields import flag
 from .._core.hashing import ODD, mix
 from .columns import ColumnEmbedding, Entries
 
@@ -24,7 +23,7 @@ class Assignment(ColumnEmbedding):
     """
 
     name = "optimal assignment"
-    option_fields: ClassVar = {"normalized": flag}
+    option_types: ClassVar = {"normalized": bool}
 
     def __init__(self, normalized: bool = False) -> None:
         self.normalized = normalized

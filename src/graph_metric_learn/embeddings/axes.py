@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
 from .._core.compiled import njit, share_of, shared
-from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import offsets
+from .._core.schema import FieldError, Saved, array
 from ..linalg.principal_axes import principal_axes
 from ..transport.kernels.sorting import stable_sort
 from .embedding import Embedding, subsample
 
 _NOISE = 1e-10  # relative scatter along an axis that is nothing but rounding
+_Few = Annotated[int, Meta(ge=1, le=1024)]
+
+
+class _Fitted(Saved):
+    axes: Annotated[np.ndarray, array("columns n_axes")]
 
 
 class Axes(Embedding):
@@ -30,7 +36,9 @@ class Axes(Embedding):
 
     name = "projected transport"
     supervised = False
-    option_fields: ClassVar = {"n_axes": whole(1, 1024), "n_cells": whole(1, 1024)}
+    option_types: ClassVar = {"n_axes": _Few, "n_cells": _Few}
+    fitted_type = _Fitted
+    axes: np.ndarray
 
     def __init__(self, n_axes: int = 8, n_cells: int = 8) -> None:
         self.n_axes = n_axes
@@ -58,13 +66,8 @@ class Axes(Embedding):
         _fill_cells(positions, values, offsets(sizes), self.n_cells, unit, means, threads=len(sizes) > 1)
         return means
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"axes": self.axes}
-
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
-        held = Arrays(arrays)
-        self.axes = held.take("axes", (columns, None))
-        held.done()
+        super().set_arrays(arrays, columns)
         if not 1 <= self.axes.shape[1] <= self.n_axes:
             raise FieldError("axes", f"has {self.axes.shape[1]} columns, expected 1 to {self.n_axes}")
 

@@ -8,14 +8,14 @@ that was not seen there, so that distances to graphs of `fit` are exact, and the
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from .._core.compiled import share_of, shared
-from .._core.fields import Arrays, FieldError
 from .._core.ragged import offsets
+from .._core.schema import FieldError, Saved, array
 from .embedding import Embedding
 
 _SMALL = 10_000  # names up to which threads are not worth waking
@@ -41,6 +41,15 @@ class Entries(NamedTuple):
     value: np.ndarray
 
 
+class _Fitted(Saved):
+    vocabulary: Annotated[np.ndarray, array("V", "i")]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.vocabulary.dtype != np.int64 or (self.vocabulary[1:] <= self.vocabulary[:-1]).any():
+            raise FieldError("vocabulary", "must be 64-bit whole numbers that ascend")
+
+
 class ColumnEmbedding(Embedding):
     """What the embeddings of named points share; each says in `entries` what counts of names become.
 
@@ -51,6 +60,7 @@ class ColumnEmbedding(Embedding):
     """
 
     takes_columns = True
+    fitted_type = _Fitted
     vocabulary: np.ndarray
 
     @abstractmethod
@@ -94,16 +104,6 @@ class ColumnEmbedding(Embedding):
             lengths = np.sqrt(np.bincount(entries.cloud[~seen], entries.value[~seen] ** 2, minlength=2))
             adds[unseen] += gradient[-1] * (lengths[0] - lengths[1]) / len(unseen)
         return shared_out(own, adds), shared_out(other, adds)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"vocabulary": self.vocabulary} if hasattr(self, "vocabulary") else {}
-
-    def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
-        held = Arrays(arrays)
-        self.vocabulary = held.take("vocabulary", (None,), "i")
-        held.done()
-        if self.vocabulary.dtype != np.int64 or (self.vocabulary[1:] <= self.vocabulary[:-1]).any():
-            raise FieldError("vocabulary", "must be 64-bit whole numbers that ascend")
 
     def width(self, columns: int) -> int:
         return len(self.vocabulary) + 1

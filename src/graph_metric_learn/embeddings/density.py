@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
 from .._core.compiled import share_of, shared
-from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import offsets
+from .._core.schema import FieldError, Saved, array
 from ..linalg.squared_distances import squared_distances
 from .embedding import Embedding
 
@@ -20,6 +21,10 @@ _FAR = 1e-6  # least entry of the kernel that plans are made from
 _ROUNDS = 30  # in which plans are made
 _ROUNDING = 1e-12  # mass that is missing from a plan by rounding only
 _PAIRS = 200_000  # of points, those that a plan joins most, whose slopes are computed
+
+
+class _Fitted(Saved):
+    frequencies: Annotated[np.ndarray, array("columns n_waves")]
 
 
 class Density(Embedding):
@@ -42,7 +47,9 @@ class Density(Embedding):
 
     name = "density"
     supervised = True
-    option_fields: ClassVar = {"n_waves": whole(1, 4096)}
+    option_types: ClassVar = {"n_waves": Annotated[int, Meta(ge=1, le=4096)]}
+    fitted_type = _Fitted
+    frequencies: np.ndarray
 
     def __init__(self, n_waves: int = 256) -> None:
         self.n_waves = n_waves
@@ -111,13 +118,9 @@ class Density(Embedding):
             target[joined] += slopes
         return source @ self.frequencies.T, target @ self.frequencies.T
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"frequencies": self.frequencies}
-
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
-        held = Arrays(arrays)
-        self.frequencies = held.take("frequencies", (columns, None)).astype(np.float64)
-        held.done()
+        super().set_arrays(arrays, columns)
+        self.frequencies = self.frequencies.astype(np.float64)
         if self.frequencies.shape[1] != self.n_waves:
             raise FieldError("frequencies", f"has {self.frequencies.shape[1]} columns, expected {self.n_waves}")
 

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.fields import Check, FieldError, anything
 from .._core.ragged import offsets
 from .._core.registry import Registry
+from .._core.schema import FieldError, Saved, read
 
 _N_POINTS = 3000  # points that an embedding is fitted to, at most
 
@@ -34,7 +34,8 @@ class Embedding:
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
     supervised: ClassVar[bool | None] = None  # tried only where graphs have targets (True), or have none (False)
-    option_fields: ClassVar[dict[str, Check]] = {}  # what options in files may be
+    option_types: ClassVar[dict[str, Any]] = {}  # what options in files may be, as msgspec knows types
+    fitted_type: ClassVar[type[Saved] | None] = None  # what `fit` learns: arrays, by the name of the attribute
 
     def fit(self, points: Any, sizes: np.ndarray, rng: np.random.Generator) -> Embedding:
         """Learns what it needs from the points [S, q] of clouds of these sizes [G]."""
@@ -90,12 +91,18 @@ class Embedding:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was fitted, by the name of the attribute."""
-        return {}
+        names = () if self.fitted_type is None else self.fitted_type.__struct_fields__
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
         """Restores what `arrays` returned, for points with so many columns. It comes from a file: a `ValueError` for
         what it cannot be.
         """
+        if self.fitted_type is not None:
+            saved = read(self.fitted_type, arrays, columns=columns)
+            for name in arrays:
+                setattr(self, name, getattr(saved, name))
+            return
         for name, value in arrays.items():
             if name.startswith("_") or hasattr(type(self), name):
                 raise FieldError(name, "is not known")
@@ -132,7 +139,7 @@ def restore(kind: str, options: dict[str, Any], arrays: dict[str, np.ndarray], c
     for name, value in options.items():
         if name not in parameters:
             raise FieldError(f"options.{name}", "is not known")
-        home.option_fields.get(name, anything)(value, f"options.{name}")
+        read(home.option_types.get(name, Any), value, f"options.{name}")
     embedding = home(**options)
     embedding.set_arrays(arrays, columns)
     return embedding

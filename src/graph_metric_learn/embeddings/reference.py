@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
 from .._core.compiled import njit, share_of, shared
-from .._core.fields import Arrays, FieldError, whole
 from .._core.ragged import concatenated_ranges, offsets
+from .._core.schema import FieldError, Saved, array
 from ..transport.kernels.simplex import plan_of, solve, start_tree
 from .embedding import Embedding, subsample
 
 _N_CLOUDS = 500  # clouds that the reference is centred among
+
+
+class _Fitted(Saved):
+    reference: Annotated[np.ndarray, array("K columns")]
 
 
 class Reference(Embedding):
@@ -29,7 +34,9 @@ class Reference(Embedding):
     """
 
     name = "reference transport"
-    option_fields: ClassVar = {"n_points": whole(1, 4096)}
+    option_types: ClassVar = {"n_points": Annotated[int, Meta(ge=1, le=4096)]}
+    fitted_type = _Fitted
+    reference: np.ndarray
 
     def __init__(self, n_points: int = 32) -> None:
         self.n_points = n_points
@@ -85,13 +92,8 @@ class Reference(Embedding):
             raise RuntimeError("a transport problem was not solved within a million pivots")
         return means
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"reference": self.reference}
-
     def set_arrays(self, arrays: dict[str, np.ndarray], columns: int) -> None:
-        held = Arrays(arrays)
-        self.reference = held.take("reference", (None, columns))
-        held.done()
+        super().set_arrays(arrays, columns)
         if not 1 <= len(self.reference) <= self.n_points:
             raise FieldError("reference", f"has {len(self.reference)} points, expected 1 to {self.n_points}")
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
-from .._core.fields import FieldError
 from .._core.registry import Registry
+from .._core.schema import FieldError, Saved
 from ..graphs.collection import Graphs
 from .propagation import hop_by_hop
 
 
-@dataclass(frozen=True)
-class BlockOptions:
+class BlockOptions(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
     """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees (None: their names)."""
 
-    code_size: int = 32
-    n_columns: int | None = None
+    code_size: Annotated[int, Meta(ge=1, le=4096)] = 32
+    n_columns: Annotated[int, Meta(ge=1, le=65536)] | None = None
 
 
 class Block:

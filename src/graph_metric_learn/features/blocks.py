@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.fields import (
-    Arrays,
-    FieldError,
-    anything,
-    list_of,
-    mapping_of,
-    optional,
-    record,
-    text,
-    unique,
-    whole,
-    within,
-)
+from .._core.schema import FieldError, OwnState, Saved, array, join, read, split, within
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 from .block_kind import BLOCKS, VIEWS, Block, BlockOptions, SmoothBlock, seen
@@ -54,12 +43,32 @@ BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies
 MAX_LEVEL = 100  # hops or depth of trees
 
-_FIELDS = record(
-    {
-        "params": record({"code_size": whole(1, 4096), "n_columns": optional(whole(1, 65536))}),
-        "kinds": list_of(text), "names": unique(list_of(text, 1)), "label_kind": text, "features": mapping_of(anything),
-    }
-)  # fmt: skip
+
+class BlockScale(Saved):
+    """Of the columns of a named block."""
+
+    centre: Annotated[np.ndarray, array("q")]
+    scale: Annotated[np.ndarray, array("q", least=0.0)]
+
+
+class BlocksState(Saved):
+    """What files hold of :class:`NodeBlocks`."""
+
+    params: BlockOptions
+    kinds: list[str]
+    names: Annotated[list[str], Meta(min_length=1)]
+    label_kind: str
+    scales: dict[str, BlockScale]  # by name
+    features: dict[str, OwnState]  # by source
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise FieldError("names", "holds an entry twice")
+        sources = {parse_name(name, "blocks.names").source for name in self.names}
+        scaled = {name for name in self.names if BLOCKS[parse_name(name).kind].scaling != "none"}
+        for what, wanted, there in (("features", sources, self.features), ("scales", scaled, self.scales)):
+            for name in wanted.symmetric_difference(there):
+                raise FieldError(f"{what}.{name}", "is missing" if name in wanted else "is not known")
 
 
 class BlockName(NamedTuple):
@@ -207,45 +216,38 @@ class NodeBlocks(BaseEstimator):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that was fitted: what JSON can hold, and arrays."""
+        return split(self.saved())
+
+    def saved(self) -> BlocksState:
+        """The same as files describe it."""
         check_is_fitted(self, "names_")
-        config: dict[str, Any] = {
-            "params": self.get_params(), "kinds": self.kinds_, "names": self.names_, "label_kind": self.label_kind_,
-            "features": {},
-        }  # fmt: skip
-        arrays = {f"centre {name}": value for name, value in self.centres_.items()}
-        arrays |= {f"scale {name}": value for name, value in self.scales_.items()}
-        for source, block in self.blocks_.items():
-            state, own = block.state()
-            config["features"] |= {source: state} if state else {}
-            arrays |= {f"{what} {source}": value for what, value in own.items()}
-        return config, arrays
+        scales = {name: BlockScale(centre, self.scales_[name]) for name, centre in self.centres_.items()}
+        features = {source: OwnState(*block.state()) for source, block in self.blocks_.items()}
+        return BlocksState(self._options(), self.kinds_, self.names_, self.label_kind_, scales, features)
 
     @classmethod
     def from_state(cls, config: Any, arrays: dict[str, np.ndarray]) -> NodeBlocks:
         """The transformer that `state` came from, or a :class:`FieldError`."""
-        config, held = _FIELDS(config, "blocks"), Arrays(arrays)
-        blocks = cls(**config["params"])
-        blocks.kinds_, blocks.names_ = config["kinds"], config["names"]
-        blocks.label_kind_ = config["label_kind"]
-        blocks.blocks_, blocks.centres_, blocks.scales_ = {}, {}, {}
-        parsed = {name: parse_name(name, "blocks.names") for name in blocks.names_}
         with within("blocks"):
-            for name, what in parsed.items():
-                if BLOCKS[what.kind].scaling != "none":
-                    blocks.centres_[name] = held.take(f"centre {name}", (None,))
-                    blocks.scales_[name] = held.take(f"scale {name}", blocks.centres_[name].shape, least=0.0)
-            for source, what in {what.source: what for what in parsed.values()}.items():
-                block = blocks.blocks_[source] = BLOCKS[what.kind](blocks._options())
-                own = held.part_with_suffix(f" {source}")
-                with within(source):
-                    block.set_state(config["features"].pop(source, {}), own)
-            for source in config["features"]:
-                raise FieldError(f"features.{source}", "is not known")
-            held.done()
-            for name, centre in blocks.centres_.items():
-                widths = blocks.blocks_[parsed[name].source].widths()
-                if widths is not None and len(centre) not in widths:
-                    raise FieldError(f"centre {name}", f"has {len(centre)} numbers for {widths[0]} columns")
+            return cls.of(read(BlocksState, join(config, arrays)))
+
+    @classmethod
+    def of(cls, saved: BlocksState) -> NodeBlocks:
+        """The same, from the description of the file."""
+        blocks = cls(saved.params.code_size, saved.params.n_columns)
+        blocks.kinds_, blocks.names_, blocks.label_kind_ = saved.kinds, saved.names, saved.label_kind
+        blocks.centres_ = {name: one.centre for name, one in saved.scales.items()}
+        blocks.scales_ = {name: one.scale for name, one in saved.scales.items()}
+        blocks.blocks_ = {}
+        parsed = {name: parse_name(name) for name in saved.names}
+        for source, kind in {one.source: one.kind for one in parsed.values()}.items():
+            block = blocks.blocks_[source] = BLOCKS[kind](saved.params)
+            with within(f"features.{source}"):
+                block.set_state(saved.features[source].config, saved.features[source].arrays)
+        for name, centre in blocks.centres_.items():
+            widths = blocks.blocks_[parsed[name].source].widths()
+            if widths is not None and len(centre) not in widths:
+                raise FieldError(f"scales.{name}.centre", f"has {len(centre)} numbers for {widths[0]} columns")
         return blocks
 
     def columns(self, name: str) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from .._core.fields import Arrays, choice
+from .._core.schema import Saved, array, check_choice, read
 from ..graphs.collection import Graphs
 from ..linalg.principal_axes import MAX_COLUMNS, principal_components
 from .block_kind import SmoothBlock
@@ -15,10 +15,15 @@ from .node_features import NodeFeatures
 _MAX_LABELS = 256  # with more different labels, one column for each is left to the codes of trees
 
 
+class _Basis(Saved):
+    basis: Annotated[np.ndarray, array("q r")] | None = None
+
+
 class _Carried(SmoothBlock):
     """A matrix of features by a fitted rule."""
 
     kind: str
+    basis: np.ndarray | None = None  # [q, 96]
 
     def fit(self, graphs: Graphs, sample: Graphs) -> _Carried:
         self.features = NodeFeatures(self.kind).fit(graphs)
@@ -27,24 +32,24 @@ class _Carried(SmoothBlock):
     def start(self, graphs: Graphs) -> np.ndarray:
         x = self.features.transform(graphs).x
         assert x is not None
-        return x
+        return x if self.basis is None else x @ self.basis
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return self.features.state(), {}
+        return self.features.state(), {} if self.basis is None else {"basis": self.basis}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.features = NodeFeatures.from_state(config)
-        choice([self.kind])(self.features.kind_, "features.kind_")
+        check_choice("features.kind_", self.features.kind_, [self.kind])
+        self.basis = read(_Basis, arrays, q=self.features.columns_).basis
 
     def widths(self) -> tuple[int, ...]:
-        return (self.features.columns_,)
+        return (self.features.columns_ if self.basis is None else self.basis.shape[1],)
 
 
 class Attributes(_Carried):
     """Attributes, standardised; more than 96 columns are reduced to principal components."""
 
     kind = "attributes"
-    basis: np.ndarray | None = None  # [q, 96]
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
@@ -56,22 +61,6 @@ class Attributes(_Carried):
             wide = super().start(sample)
             self.basis = principal_components(wide - wide.mean(0))
         return self
-
-    def start(self, graphs: Graphs) -> np.ndarray:
-        x = super().start(graphs)
-        return x if self.basis is None else x @ self.basis
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return self.features.state(), {} if self.basis is None else {"basis": self.basis}
-
-    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        super().set_state(config, arrays)
-        held = Arrays(arrays)
-        self.basis = held.take("basis", (self.features.columns_, None)) if "basis" in held else None
-        held.done()
-
-    def widths(self) -> tuple[int, ...]:
-        return super().widths() if self.basis is None else (self.basis.shape[1],)
 
 
 class Labels(_Carried):

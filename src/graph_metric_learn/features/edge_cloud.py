@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from .._core.fields import Arrays, anything, list_of, record
 from .._core.hashing import ODD, mix
 from .._core.ragged import offsets
+from .._core.schema import Saved, join, read
 from ..graphs.collection import Graphs
 from .block_kind import Block, lacking_of_edges
 from .edge_features import MAX_LABELS, EdgeFeatures
-from .node_features import NodeFeatures
+from .node_features import FeaturesState, NodeFeatures
 from .propagation import hop_by_hop
 from .tree_hashes import hashed_rows, shared_hashes, tree_columns
 
@@ -72,11 +73,14 @@ class EdgeOwn(_EdgeBlock):
         return self.features.state(), {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = EdgeFeatures.from_state(config)
-        Arrays(arrays).done()
+        self.features = EdgeFeatures.from_state(join(config, arrays))
 
     def widths(self) -> tuple[int, ...]:
         return (self.features.width,)
+
+
+class _EndsState(Saved):
+    features: Annotated[list[FeaturesState], Meta(max_length=2)]
 
 
 class EdgeEnds(_EdgeBlock):
@@ -115,9 +119,8 @@ class EdgeEnds(_EdgeBlock):
         return {"features": [features.state() for features in self.features]}, {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        parts = record({"features": list_of(anything, 0, 2)})(config, "ends")["features"]
-        self.features = [NodeFeatures.from_state(state) for state in parts]
-        Arrays(arrays).done()
+        saved = read(_EndsState, join(config, arrays))
+        self.features = [NodeFeatures.from_state(state) for state in saved.features]
 
     def widths(self) -> tuple[int, ...]:
         ends = sum(features.columns_ for features in self.features)

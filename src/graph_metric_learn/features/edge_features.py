@@ -6,15 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .._core.fields import FieldError, labels, list_of, number, optional, record
+from .._core.schema import FieldError, Labels, Number, Positive, Saved, check_labels, or_infinite, or_none, read
 from ..graphs.collection import Graphs
 
 MAX_LABELS = 64  # with more different labels, one column for each is left to the codes of trees
 
 
-_FIELDS = record(
-    {"labels": list_of(labels()), "mean": list_of(number()), "scale": list_of(optional(number(0, above=True)))}
-)
+class EdgeFeaturesState(Saved):
+    """What files hold of :class:`EdgeFeatures`."""
+
+    labels: list[Labels]
+    mean: list[Number]
+    scale: list[Positive | None]  # None: of a column that never varies
+
+    def __post_init__(self) -> None:
+        if len(self.mean) != len(self.scale):
+            raise FieldError("scale", f"has {len(self.scale)} numbers for {len(self.mean)}")
+        for labels in self.labels:
+            check_labels("labels", labels)
 
 
 class EdgeFeatures:
@@ -58,21 +67,15 @@ class EdgeFeatures:
 
     def state(self) -> dict[str, Any]:
         """All that was fitted, as JSON can hold it."""
-        scale = [None if np.isinf(value) else value for value in self.scale.tolist()]
-        return {"labels": [v.tolist() for v in self.label_values], "mean": self.mean.tolist(), "scale": scale}
+        labels = [values.tolist() for values in self.label_values]
+        return {"labels": labels, "mean": self.mean.tolist(), "scale": or_none(self.scale)}
 
     @classmethod
     def from_state(cls, state: Any) -> EdgeFeatures:
         """The rule that `state` came from, or a :class:`FieldError`."""
-        state = _FIELDS(state, "edge_features")
-        if len(state["mean"]) != len(state["scale"]):
-            raise FieldError("edge_features.scale", f"has {len(state['scale'])} numbers for {len(state['mean'])}")
-        if any(sorted(set(values)) != values for values in state["labels"]):
-            raise FieldError("edge_features.labels", "must ascend, each label once")
-        features = cls()
-        features.label_values = [np.array(values) for values in state["labels"]]
-        features.mean = np.array(state["mean"], dtype=float)
-        features.scale = np.array([np.inf if value is None else value for value in state["scale"]], dtype=float)
+        saved, features = read(EdgeFeaturesState, state, "edge_features"), cls()
+        features.label_values = [np.array(values) for values in saved.labels]
+        features.mean, features.scale = np.array(saved.mean, dtype=float), or_infinite(saved.scale)
         return features
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
-from .._core.fields import FieldError, flag, list_of, record, whole
+from .._core.schema import FieldError, Saved
 from ..graphs.arcs import without_directions
 from ..graphs.collection import EdgeData, Graphs
 from .onehot import decoded, one_hot_columns
 
-_MOST = 1_000_000  # labels or numbers of an edge in a file: more are damage
-_FIELDS = record(
-    {
-        "directed": flag, "weighted": flag, "n_labels": whole(0, _MOST), "n_vectors": whole(0, _MOST),
-        "code_columns": list_of(flag),
-    }
-)  # fmt: skip
+_Width = Annotated[int, Meta(ge=0, le=1_000_000)]  # more labels or numbers of an edge are damage
 
 
-@dataclass(frozen=True)
-class EdgeReading:
+class EdgeReading(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
     """What the edges of the fitted graphs carry.
 
     Attributes
@@ -37,9 +31,13 @@ class EdgeReading:
 
     directed: bool = False
     weighted: bool = False
-    n_labels: int = 0
-    n_vectors: int = 0
+    n_labels: _Width = 0
+    n_vectors: _Width = 0
     code_columns: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.code_columns) not in (0, self.n_vectors):
+            raise FieldError("code_columns", f"must have {self.n_vectors} entries, or none")
 
     @classmethod
     def of(cls, graphs: Graphs) -> EdgeReading:
@@ -100,15 +98,3 @@ class EdgeReading:
         elif labels is None and self.n_labels:
             labels = np.zeros((count, self.n_labels), dtype=np.int64)
         return replace(graphs, edge_data=EdgeData(data.ends, self.directed, labels, x, weights))
-
-    def state(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return {**asdict(self), "code_columns": list(self.code_columns)}
-
-    @classmethod
-    def from_state(cls, state: Any) -> EdgeReading:
-        """The reading that `state` came from, or a :class:`FieldError`."""
-        state = _FIELDS(state, "edge_reading")
-        if len(state["code_columns"]) not in (0, state["n_vectors"]):
-            raise FieldError("edge_reading.code_columns", f"must have {state['n_vectors']} entries, or none")
-        return cls(**{**state, "code_columns": tuple(state["code_columns"])})

@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core.fields import Arrays, FieldError, anything, list_of, number, optional, record, within
+from .._core.schema import FieldError, Number, Positive, Saved, join, or_infinite, or_none, read, split
 from ..graphs.collection import Graphs
 from .block_kind import SmoothBlock, lacking_of_edges
-from .edge_features import MAX_LABELS, EdgeFeatures
+from .edge_features import MAX_LABELS, EdgeFeatures, EdgeFeaturesState
 from .edge_reading import EdgeReading
 
 _ROUNDING = 1e-6  # deviation of a constant column of float32 sums, relative to its largest value
 
 
-_FIELDS = record(
-    {
-        "reading": anything, "edges": anything,
-        "mean": list_of(number()), "scale": list_of(optional(number(0, above=True))),
-    }
-)  # fmt: skip
+class EdgeSumsState(Saved):
+    """What files hold of :class:`EdgeSums`."""
+
+    reading: EdgeReading
+    edges: EdgeFeaturesState
+    mean: list[Number]
+    scale: list[Positive | None]  # None: of a column that never varies
 
 
 class EdgeSums:
@@ -82,22 +83,18 @@ class EdgeSums:
 
     def state(self) -> dict[str, Any]:
         """All that was fitted, as JSON can hold it."""
-        scale = [None if np.isinf(value) else value for value in self.scale.tolist()]
-        rules = {"reading": self.reading.state(), "edges": self.edges.state()}
-        return {**rules, "mean": self.mean.tolist(), "scale": scale}
+        rules = {"reading": split(self.reading)[0], "edges": self.edges.state()}
+        return {**rules, "mean": self.mean.tolist(), "scale": or_none(self.scale)}
 
     @classmethod
     def from_state(cls, state: Any) -> EdgeSums:
         """The rule that `state` came from, or a :class:`FieldError`."""
-        state = _FIELDS(state, "edge_sums")
-        sums = cls()
-        with within("edge_sums"):
-            sums.reading, sums.edges = EdgeReading.from_state(state["reading"]), EdgeFeatures.from_state(state["edges"])
+        saved, sums = read(EdgeSumsState, state, "edge_sums"), cls()
+        sums.reading, sums.edges = saved.reading, EdgeFeatures.from_state(saved.edges)
         wanted = (1 + sums.reading.directed) * (1 + 2 * (sums.edges.width + sums.reading.weighted))
-        if not len(state["mean"]) == len(state["scale"]) == wanted:
+        if not len(saved.mean) == len(saved.scale) == wanted:
             raise FieldError("edge_sums.mean", f"and scale must have {wanted} numbers each")
-        sums.mean = np.array(state["mean"], dtype=float)
-        sums.scale = np.array([np.inf if value is None else value for value in state["scale"]], dtype=float)
+        sums.mean, sums.scale = np.array(saved.mean, dtype=float), or_infinite(saved.scale)
         return sums
 
 
@@ -124,8 +121,7 @@ class Around(SmoothBlock):
         return self.features.state(), {}
 
     def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = EdgeFeatures.from_state(config)
-        Arrays(arrays).done()
+        self.features = EdgeFeatures.from_state(join(config, arrays))
 
     def widths(self) -> tuple[int, ...]:
         one_way = 1 + 2 * self.features.width

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.fields import FieldError, choice, labels, list_of, number, optional, record, whole
+from .._core.schema import FieldError, Labels, Number, Positive, Saved, check_labels, or_infinite, or_none, read
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 
 FEATURE_KINDS = ("auto", "x", "attributes", "labels", "degree", "fuse")
-_MOST = 1_000_000  # columns in a file: more are damage
+_Width = Annotated[int, Meta(ge=0, le=1_000_000)]  # more columns in a file are damage
 
-# What is fitted for each kind, and what files may hold of it.
+# What is fitted for each kind.
 _FITTED = {
     "x": ("n_attributes_",),
     "attributes": ("n_attributes_", "mean_", "scale_"),
@@ -24,12 +25,33 @@ _FITTED = {
     "degree": ("max_degree_",),
     "fuse": ("n_attributes_", "mean_", "scale_", "label_values_"),
 }
-_FIELDS = {
-    "n_attributes_": whole(0, _MOST), "max_degree_": whole(1, _MOST), "mean_": list_of(number()),
-    "scale_": list_of(optional(number(0, above=True))), "label_values_": list_of(labels(1), 1),
-}  # fmt: skip
-
+_LISTS = ("mean_", "scale_")
 _ROUNDING = 1e-12  # deviation of a constant column, relative to its largest value
+
+
+class FeaturesState(Saved):
+    """What files hold of :class:`NodeFeatures`."""
+
+    kind: Literal["auto", "x", "attributes", "labels", "degree", "fuse"]
+    kind_: Literal["x", "attributes", "labels", "degree", "fuse"]
+    width_: _Width
+    n_attributes_: _Width | None = None
+    max_degree_: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    mean_: list[Number] | None = None
+    scale_: list[Positive | None] | None = None  # None: of a column that never varies
+    label_values_: Annotated[list[Annotated[Labels, Meta(min_length=1)]], Meta(min_length=1)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("auto", self.kind_):
+            raise FieldError("kind_", f"is {self.kind_!r}, but kind is {self.kind!r}")
+        for name in ("n_attributes_", "max_degree_", "mean_", "scale_", "label_values_"):
+            if (getattr(self, name) is None) == (name in _FITTED[self.kind_]):
+                raise FieldError(name, "is missing" if name in _FITTED[self.kind_] else "is not known")
+        for name in _LISTS:
+            if len(getattr(self, name) or [0] * (self.n_attributes_ or 0)) != (self.n_attributes_ or 0):
+                raise FieldError(name, f"has not as many numbers as there are attributes: {self.n_attributes_}")
+        for labels in self.label_values_ or []:
+            check_labels("label_values_", labels)
 
 
 class NodeFeatures(TransformerMixin, BaseEstimator):
@@ -133,8 +155,12 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
     def state(self) -> dict[str, Any]:
         """All that was fitted, as plain lists and numbers."""
         check_is_fitted(self, "width_")
-        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        return {"kind": self.kind, **{name: _plain(value) for name, value in fitted.items()}}
+        state = {"kind": self.kind, "kind_": self.kind_, "width_": self.width_}
+        for name in _FITTED[self.kind_]:
+            value = getattr(self, name)
+            labels = isinstance(value, list)
+            state[name] = [one.tolist() for one in value] if labels else or_none(value) if name in _LISTS else value
+        return state
 
     @property
     def columns_(self) -> int:
@@ -147,24 +173,17 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
     @classmethod
     def from_state(cls, state: Any) -> NodeFeatures:
         """The transformer that `state` came from, or a :class:`FieldError`."""
-        kind = state.get("kind_") if isinstance(state, dict) else None
-        fitted = {name: _FIELDS[name] for name in _FITTED.get(kind if isinstance(kind, str) else "", ())}
-        head = {"kind": choice(FEATURE_KINDS), "kind_": choice(_FITTED), "width_": whole(0, _MOST)}
-        state = record({**head, **fitted})(state, "features")
-        if state["kind"] not in ("auto", state["kind_"]):
-            raise FieldError("features.kind_", f"is {state['kind_']!r}, but kind is {state['kind']!r}")
-        for name in ("mean_", "scale_"):
-            if name in state and len(state[name]) != state["n_attributes_"]:
-                raise FieldError(f"features.{name}", f"has {len(state[name])} numbers for {state['n_attributes_']}")
-        features = cls(state["kind"])
-        for name, value in state.items():
-            if name in ("mean_", "scale_"):
-                value = np.array([np.inf if v is None else v for v in value], dtype=float)
-            elif name == "label_values_":
-                value = [np.array(values) for values in value]
-                if any(not np.array_equal(values, np.unique(values)) for values in value):
-                    raise FieldError("features.label_values_", "must ascend, each label once")
-            setattr(features, name, value)
+        saved = read(FeaturesState, state, "features")
+        features = cls(saved.kind)
+        features.kind_, features.width_ = saved.kind_, saved.width_
+        if saved.n_attributes_ is not None:
+            features.n_attributes_ = saved.n_attributes_
+        if saved.max_degree_ is not None:
+            features.max_degree_ = saved.max_degree_
+        if saved.mean_ is not None and saved.scale_ is not None:
+            features.mean_, features.scale_ = np.array(saved.mean_, dtype=float), or_infinite(saved.scale_)
+        if saved.label_values_ is not None:
+            features.label_values_ = [np.array(values) for values in saved.label_values_]
         if features.width_ < features.columns_:
             raise FieldError("features.width_", f"is {features.width_}, but there are {features.columns_} columns")
         return features
@@ -185,9 +204,3 @@ def _one_hot(column: np.ndarray, width: int) -> np.ndarray:
     rows = np.flatnonzero(column >= 0)
     block[rows, column[rows]] = 1.0
     return block
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [None if isinstance(v, float) and not np.isfinite(v) else v for v in value.tolist()]
-    return [_plain(v) for v in value] if isinstance(value, list) else value

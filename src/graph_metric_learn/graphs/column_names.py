@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._core.fields import list_of, optional, record, text, unique
+from .._core.schema import FieldError, Saved
 from .._core.validation import first_few
 from .collection import Graphs
 from .sources.raw_graph import RawGraph
 
 _MOST_LISTED = 5  # names in an error message
-_FIELDS = record({name: optional(unique(list_of(text))) for name in ("nodes", "edges")})
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
     """Names of the columns of the fitted graphs, by which those of new graphs are put in the same order.
 
     Attributes
@@ -29,6 +27,11 @@ class Columns:
 
     nodes: tuple[str, ...] | None = None
     edges: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, listed in (("nodes", self.nodes), ("edges", self.edges)):
+            if listed is not None and len(set(listed)) < len(listed):
+                raise FieldError(name, "holds a name twice")
 
     @classmethod
     def of(cls, graphs: Graphs, *, nodes: bool = True, edges: bool = True) -> Columns:
@@ -49,17 +52,6 @@ class Columns:
         if order is not None and data is not None:
             graphs = replace(graphs, edge_data=replace(data, x=_ordered(data.x, order), columns=self.edges))
         return graphs
-
-    def state(self) -> dict[str, list[str] | None]:
-        """As JSON can hold it."""
-        return {name: None if value is None else list(value) for name, value in vars(self).items()}
-
-    @classmethod
-    def from_state(cls, state: Any) -> Columns:
-        """The names that `state` came from; none for None, as in models that were saved without them."""
-        if state is None:
-            return cls()
-        return cls(**{k: None if v is None else tuple(v) for k, v in _FIELDS(state, "columns").items()})
 
 
 def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:
@@ -86,10 +78,10 @@ def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:
 def _checked(graphs: Graphs) -> Columns:
     """The names in a collection, which must fit to its columns."""
     data = graphs.edge_data
-    columns = Columns(graphs.columns, None if data is None else data.columns)
-    _check(columns.nodes, graphs.x, "node", "the collection")
-    _check(columns.edges, None if data is None else data.x, "edge", "the collection")
-    return columns
+    edges = None if data is None else data.columns
+    _check(graphs.columns, graphs.x, "node", "the collection")
+    _check(edges, None if data is None else data.x, "edge", "the collection")
+    return Columns(graphs.columns, edges)
 
 
 def _check(names: tuple[str, ...] | None, values: Any, what: str, whose: str) -> None:

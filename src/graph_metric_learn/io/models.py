@@ -16,25 +16,37 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from .. import __version__
-from .._core.fields import FieldError
 from .._core.files import clear_disk_errors, current_umask, locked, new_file, sync
+from .._core.schema import FieldError, Saved, read
 from .tensors import read_tensors
 
 FORMAT = "graph-metric-learn"
-VERSION = 3  # 1 had no options of embeddings, no objective and no edges; 1 and 2 no digest; both are still read
-READABLE = (1, 2, 3)
+VERSION = 4  # 1 to 3 were never published, and are not read
 CONFIG, TENSORS = "model.json", "tensors.safetensors"
 
-_HEAD = {"format", "version", "kind", "sha256", "config"}
-_TENSOR_FILE = re.compile(r"tensors(-[0-9a-f]{16})?\.safetensors")
+_TENSOR_FILE = r"tensors(-[0-9a-f]{16})?\.safetensors"
 _DIGEST = re.compile(r'"digest": "([0-9a-f]{64})"')
 _NO_DIGEST = f'"digest": "{"0" * 64}"'
 _ATTEMPTS = 5  # at reading a model that is being replaced
+
+
+class Head(Saved):
+    """The JSON file."""
+
+    format: str
+    version: int
+    library: str  # the version that wrote it
+    kind: str  # the class that is saved
+    tensors: Annotated[str, Meta(pattern=rf"^{_TENSOR_FILE}\Z")]
+    sha256: str  # of that file
+    digest: str  # of this one, with zeros in this place
+    config: dict[str, Any]
 
 
 def save_model(
@@ -148,12 +160,12 @@ def _remove_leftovers(path: Path) -> None:
 def _remove_unused(path: Path) -> None:
     """Removes files of tensors that the model does not name, and what writing was interrupted at."""
     try:
-        used = json.loads((path / CONFIG).read_text()).get("tensors", TENSORS)
+        used = json.loads((path / CONFIG).read_text()).get("tensors")
     except (OSError, ValueError, AttributeError):
         return
     for name in os.listdir(path):
         half = name.startswith((f".{CONFIG}.", ".tensors"))
-        if half or (_TENSOR_FILE.fullmatch(name) and name != used):
+        if half or (re.fullmatch(_TENSOR_FILE, name) and name != used):
             (path / name).unlink(missing_ok=True)
 
 
@@ -167,6 +179,8 @@ def opened_model(
         yield found
     except FieldError as error:
         raise ValueError(f"{path} is damaged or was edited: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is damaged or was edited: lists in lists are too deep") from None
 
 
 def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dict[str, Any], dict[str, np.ndarray]]:
@@ -177,47 +191,42 @@ def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dic
         if not (path / CONFIG).is_file():
             raise ValueError(f"{path} is not a model folder: it needs {CONFIG} and {TENSORS}")
         head = _checked_head(path / CONFIG, (path / CONFIG).read_bytes(), kinds)
-        tensors = path / head.get("tensors", TENSORS)
+        tensors = path / head.tensors
         try:
             data = tensors.read_bytes()
             break
         except FileNotFoundError:  # removed, because the model was replaced in between
             if attempt == _ATTEMPTS - 1:
                 raise ValueError(f"{path} is not a model folder: it needs {CONFIG} and {tensors.name}") from None
-    if hashlib.sha256(data).hexdigest() != head["sha256"]:
+    if hashlib.sha256(data).hexdigest() != head.sha256:
         raise ValueError(f"{tensors} is damaged: it is not the file that was saved")
-    return head["kind"], head["config"], read_tensors(tensors, data)
+    return head.kind, head.config, read_tensors(tensors, data)
 
 
-def _checked_head(file: Path, content: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
+def _checked_head(file: Path, content: bytes, kinds: tuple[str, ...]) -> Head:
     """What the JSON file says, if it is what was saved."""
     try:
         text = content.decode()
-        head = json.loads(text, parse_constant=_refused, object_pairs_hook=_without_repeats)
-        known = isinstance(head, dict) and head["format"] == FORMAT
-        version = head["version"]
+        tree = json.loads(text, parse_constant=_refused, object_pairs_hook=_without_repeats)
+        ours, version = tree["format"] == FORMAT, tree["version"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError(f"{file} is damaged or not ours") from None
-    if not known:
+    if not ours:
         raise ValueError(f"{file} is not a {FORMAT} model")
-    if isinstance(version, bool) or not isinstance(version, int) or version not in READABLE:
+    if version != VERSION or isinstance(version, (bool, float)):
         raise ValueError(
-            f"{file.parent} has format version {version}, this library reads {', '.join(map(str, READABLE))}: "
-            "use the version of the library that it is from"
+            f"{file.parent} has format version {version}, this library reads {VERSION}: use the version of the library "
+            "that it is from, or fit and save the model anew"
         )
-    fields = _HEAD if version < 3 else _HEAD | {"library", "tensors", "digest"}
-    if set(head) != fields:
-        raise ValueError(f"{file} is damaged: {', '.join(sorted(set(head) ^ fields))} missing or not known")
-    if not all(isinstance(head[name], str) for name in fields - {"version", "config"}):
-        raise ValueError(f"{file} is damaged: its head must be strings")
-    if not isinstance(head["config"], dict) or not _TENSOR_FILE.fullmatch(head.get("tensors", TENSORS)):
-        raise ValueError(f"{file} is damaged: config or tensors is not what it can be")
-    if head["kind"] not in kinds:
-        raise ValueError(f"{file.parent} holds a {head['kind']}, not a {' or '.join(kinds)}")
-    if version >= 3:
-        found = hashlib.sha256(_DIGEST.sub(_NO_DIGEST, text, count=1).encode()).hexdigest()
-        if found != head["digest"]:
-            raise ValueError(f"{file} is damaged or was edited: it is not the file that was saved")
+    try:
+        head: Head = read(Head, tree)
+    except FieldError as error:
+        raise ValueError(f"{file} is damaged: {error}") from None
+    if head.kind not in kinds:
+        raise ValueError(f"{file.parent} holds a {head.kind}, not a {' or '.join(kinds)}")
+    found = hashlib.sha256(_DIGEST.sub(_NO_DIGEST, text, count=1).encode()).hexdigest()
+    if found != head.digest:
+        raise ValueError(f"{file} is damaged or was edited: it is not the file that was saved")
     return head
 
 
@@ -229,12 +238,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({name for name, _ in pairs}) != len(pairs):
         raise ValueError("a name stands there twice")
     return dict(pairs)
-
-
-def strip_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Entries whose name starts with `prefix`, with the prefix removed.
-
-    >>> strip_prefix({"metric.theta": np.ones(1), "y": np.zeros(1)}, "metric.")
-    {'theta': array([1.])}
-    """
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 from .._core.parallel import in_parallel
 from .._core.progress import progress_bar
 from .._core.registry import Registry
+from .._core.schema import FieldError, Saved, Seed
 from ..graphs import Columns, Graphs, as_graphs
 from ..graphs.stream import is_stream, read_chunks
 from ..io.models import opened_model, save_model
@@ -59,6 +60,24 @@ class FoldView(NamedTuple):
 
 
 FoldViews = Callable[[int], list[FoldView] | None]  # distances by fold, of at most so many graphs in each
+
+
+class CommonParams(Saved, kw_only=True):
+    """Options that the metrics of the library share, in files."""
+
+    random_state: Seed | None = None
+    attribute: str
+    label: str | None = None
+    progress: bool | None = None
+    edge_attribute: str | None = None
+    edge_label: str | None = None
+    edge_weight: str | None = None
+    edges: Literal["auto"] | bool
+    directed: Literal["auto"] | bool
+
+    def __post_init__(self) -> None:
+        if self.edges is True:
+            raise FieldError("edges", 'must be "auto" or false, got True')
 
 
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from sklearn.utils.multiclass import type_of_target
 
-from .._core.fields import FieldError, labels
+from .._core.schema import Labels, check_labels, read
 from ..graphs import Graphs
 from .base import Objective, error_of_equals
 from .folds import spread_folds
@@ -121,10 +122,9 @@ class Classes(Objective):
         return self.classes_.tolist()
 
     def set_state(self, state: Any) -> None:
-        classes = labels(2)(state, "classes")
-        if sorted(set(classes)) != classes:
-            raise FieldError("classes", "must ascend, each class once")
-        self.classes_ = np.array(classes)
+        labels: Labels = read(Annotated[Labels, Meta(min_length=2)], state, "classes")
+        check_labels("classes", labels)
+        self.classes_ = np.array(labels)
 
     def n_outputs(self) -> int | None:
         """As many as classes; unknown of a subclass with outputs of its own."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from .._core.fields import FieldError, flag, list_of, number, record
 from .._core.gaps import columns_by_gaps
+from .._core.schema import FieldError, Saved, read
 from ..graphs import Graphs
 from .base import Objective
 from .targets import given_targets, is_missing
@@ -18,11 +19,18 @@ _MOST = 1e100  # of targets: sums of their squares are finite
 _LEAST = 1e-100  # by which they must differ: squares of less are 0
 _KNOWN_FOR = {0: "missing for all graphs", 1: "known for one graph only"}
 _LONG = 1e6  # numbers in reports have an exponent from here on
-_FIELDS = record(
-    {
-        "centre": list_of(number(-_MOST, _MOST), 1), "scale": list_of(number(0, _MOST), 1), "several": flag,
-    }
-)  # fmt: skip
+
+
+class NumbersState(Saved):
+    """What files hold of :class:`Numbers`."""
+
+    centre: Annotated[list[Annotated[float, Meta(ge=-_MOST, le=_MOST)]], Meta(min_length=1)]
+    scale: list[Annotated[float, Meta(ge=0.0, le=_MOST)]]
+    several: bool
+
+    def __post_init__(self) -> None:
+        if len(self.centre) != len(self.scale) or (not self.several and len(self.centre) > 1):
+            raise FieldError("scale", f"has {len(self.scale)} numbers for {len(self.centre)}")
 
 
 class Numbers(Objective):
@@ -110,11 +118,8 @@ class Numbers(Objective):
         return {"centre": self.centre_.tolist(), "scale": self.scale_.tolist(), "several": self.several_}
 
     def set_state(self, state: Any) -> None:
-        state = _FIELDS(state, "numbers")
-        if len(state["centre"]) != len(state["scale"]) or (not state["several"] and len(state["centre"]) > 1):
-            raise FieldError("numbers.scale", f"has {len(state['scale'])} numbers for {len(state['centre'])}")
-        self.centre_, self.scale_ = np.array(state["centre"]), np.array(state["scale"])
-        self.several_ = state["several"]
+        saved = read(NumbersState, state, "numbers")
+        self.centre_, self.scale_, self.several_ = np.array(saved.centre), np.array(saved.scale), saved.several
 
     def n_outputs(self) -> int | None:
         """As many as numbers; unknown of a subclass with outputs of its own."""

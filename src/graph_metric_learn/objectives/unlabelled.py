@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.fields import FieldError
+from .._core.schema import FieldError
 from ..graphs import Graphs
 from .base import Objective
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_para
 
 from .._core.parallel import n_workers
 from .._core.registry import Registry
+from .._core.schema import OwnState, split
 from .._core.threads import one_thread_for_products
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
@@ -192,16 +193,21 @@ class MetricPredictor(BaseEstimator):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_is_fitted(self, "embedded_")
-        metric, tensors = self.metric_.state()
         params = {
             name: value for name, value in self.get_params(deep=False).items() if name not in ("metric", "memory")
         }
-        config = {"params": params, "metric_kind": type(self.metric_).__name__, "metric": metric}
-        config |= {"y": without_nan(self.y_), "embedded": self.embedded_.kind, "chosen": self.chosen_}
-        if self.names_ is not None:
-            config["names"] = self.names_.tolist()
-        tensors = {f"metric.{name}": value for name, value in tensors.items()}
-        return config, tensors | {f"reference.{name}": value for name, value in self.embedded_.arrays().items()}
+        names = {} if self.names_ is None else {"names": self.names_.tolist()}
+        return split(
+            {
+                "params": params,
+                "metric_kind": type(self.metric_).__name__,
+                "metric": OwnState(*self.metric_.state()),
+                "reference": {"kind": self.embedded_.kind, **self.embedded_.arrays()},
+                "y": without_nan(self.y_),
+                **names,
+                "chosen": self.chosen_,
+            }
+        )
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Writes metric, embedded reference graphs and labels to a folder: JSON and safetensors, no pickle."""

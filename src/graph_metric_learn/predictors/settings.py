@@ -3,54 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 
-from .._core.fields import Check, FieldError, choice, label, number, optional, shown, whole
+from .._core.schema import Count, FieldError, Label, Seed, read, shown
 
-MANY = 10**9
 _LEAST, _MOST = 1e-12, 1e12  # within which an SVM and a regression stay finite
-POSITIVE = number(_LEAST, _MOST)
-SEED = optional(whole(0, 2**128))
+Positive = Annotated[float, Meta(ge=_LEAST, le=_MOST)]
+_Auto = Literal["auto"]
 
 
-def _or_auto(check: Check, what: str) -> Check:
-    """What a check takes, or "auto"; `what` is it in words, for the error."""
+class Setting(NamedTuple):
+    """The type of a setting, and the same in words."""
 
-    def checked(value: Any, name: str) -> Any:
-        if isinstance(value, str) and value == "auto":
-            return value
-        try:
-            return check(value, name)
-        except FieldError:
-            raise FieldError(name, f'must be {what} or "auto", got {shown(value)}') from None
-
-    return checked
+    kind: Any
+    words: str
 
 
-def _class_weight(value: Any, name: str) -> Any:
-    """None, "balanced", or a dictionary from classes to positive numbers."""
-    if value is None or (isinstance(value, str) and value == "balanced"):
-        return value
-    if not isinstance(value, dict):
-        raise FieldError(name, f'must be None, "balanced" or a dictionary with a weight per class, got {shown(value)}')
-    for one, weight in value.items():
-        label(one.item() if isinstance(one, np.generic) else one, f"a class in {name}")
-        POSITIVE(weight, f"{name}[{one!r}]")
-    return value
-
-
-NEIGHBORS: dict[str, Check] = {
-    "n_neighbors": _or_auto(whole(1, MANY), f"a whole number from 1 to {MANY:,}"),
-    "weights": choice(["uniform", "distance"]),
+_MOST_SEEDS = 2**128
+SEED = Setting(Seed | None, f"a whole number from 0 to {_MOST_SEEDS}")
+NEIGHBORS = {
+    "n_neighbors": Setting(_Auto | Count, 'a whole number from 1 to 1,000,000,000 or "auto"'),
+    "weights": Setting(Literal["uniform", "distance"], "one of 'uniform', 'distance'"),
 }
-SVC: dict[str, Check] = {
-    "gamma": _or_auto(POSITIVE, f"a number from {_LEAST:g} to {_MOST:g}"),
-    "C": _or_auto(POSITIVE, f"a number from {_LEAST:g} to {_MOST:g}"),
-    "class_weight": _class_weight,
+_CLASS = Setting(Label, "a string or a number")
+_WEIGHT = Setting(Positive, f"a number from {_LEAST:g} to {_MOST:g}")
+_SCALE = Setting(_Auto | Positive, f'a number from {_LEAST:g} to {_MOST:g} or "auto"')
+SVC = {
+    "gamma": _SCALE,
+    "C": _SCALE,
+    "class_weight": Setting(
+        None | Literal["balanced"] | dict[Label, Positive],
+        'None, "balanced" or a dictionary with a weight per class',
+    ),
 }
-CLUSTERS: dict[str, Check] = {name: whole(1, MANY) for name in ("n_clusters", "n_init", "max_iter")}
+CLUSTERS = {
+    name: Setting(Count, "a whole number from 1 to 1000000000") for name in ("n_clusters", "n_init", "max_iter")
+}
 
 
 def check_weighted_classes(class_weight: Any, classes: np.ndarray) -> None:
@@ -92,20 +83,31 @@ def _key(one: Any) -> Any:
         return one
 
 
-def check_settings(predictor: Any, checks: Mapping[str, Check]) -> None:
-    """A `ValueError` for the first setting of a predictor that its check does not take."""
-    for name, check in checks.items():
-        check_setting(name, getattr(predictor, name), check)
+def check_settings(predictor: Any, settings: Mapping[str, Setting]) -> None:
+    """A `ValueError` for the first setting of a predictor that is not of its type."""
+    for name, setting in settings.items():
+        check_setting(name, getattr(predictor, name), setting)
 
 
-def check_setting(name: str, value: Any, check: Check) -> None:
-    """A `ValueError` if a check does not take a value.
+def check_setting(name: str, value: Any, setting: Setting) -> None:
+    """A `ValueError` if a value is not of the type of a setting; NumPy's numbers are numbers.
 
     >>> check_setting("C", 1e13, SVC["C"])
     Traceback (most recent call last):
     ValueError: C must be a number from 1e-12 to 1e+12 or "auto", got 10000000000000.0
     """
+    for one, weight in value.items() if isinstance(value, dict) else ():
+        check_setting(f"a class in {name}", one, _CLASS)
+        check_setting(f"{name}[{one!r}]", weight, _WEIGHT)
     try:
-        check(value, name)
-    except FieldError as error:
-        raise ValueError(str(error)) from None
+        read(setting.kind, _plain(value))
+        if isinstance(value, int) and value > _MOST_SEEDS:  # beyond what bounds of msgspec can say
+            raise FieldError(name, "is too large")
+    except FieldError:
+        raise ValueError(f"{name} must be {setting.words}, got {shown(value)}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    return value.item() if isinstance(value, np.generic) else value

@@ -3,168 +3,247 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import torch
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
 from sklearn.base import clone
 
-from .._core.fields import (
-    Arrays,
-    Check,
+from .._core.schema import (
+    MANY,
+    Count,
     FieldError,
-    anything,
-    choice,
-    flag,
-    label,
-    labels,
-    list_of,
-    mapping_of,
-    number,
-    optional,
-    record,
-    text,
-    whole,
+    Label,
+    Labels,
+    Natural,
+    Number,
+    OwnState,
+    Saved,
+    Seed,
+    array,
+    check_choice,
+    check_labels,
+    dims_of,
+    join,
+    read,
     within,
 )
+from .._core.schema import Positive as AnyPositive
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors
-from .settings import CLUSTERS, MANY, NEIGHBORS, POSITIVE, SEED, SVC
+from .settings import CLUSTERS, NEIGHBORS, SEED, SVC, Positive, Setting, check_setting
 
 if TYPE_CHECKING:
     from .predictor import MetricPredictor
 
 Kind = TypeVar("Kind", bound="MetricPredictor")
 
-EMBEDDED: dict[str, type[Embedded]] = {kind.kind: kind for kind in (Curves, Vectors)}
 
-_LARGEST = 1e100  # of targets, as in `objectives.numbers`
-_SCORES = {"held_out_score": number(), "held_out_error": number()}
-_STATE = record(
-    {"params": mapping_of(anything), "metric": anything, "y": list_of(anything, 1)},
-    {
-        "metric_kind": text, "embedded": choice(EMBEDDED), "chosen": mapping_of(anything),
-        "names": optional(list_of(text)),
-    },
-)  # fmt: skip
+# --- what files hold -------------------------------------------------------------------------------------------------
 
 
-def _weights(value: Any, name: str) -> Any:
-    """Weights of classes as they are in files: pairs, since keys of JSON are strings."""
-    if value is not None and not isinstance(value, str):
-        value = {label(one, name): weight for one, weight in list_of(list_of(anything, 2, 2))(value, name)}
-    return SVC["class_weight"](value, name)
+class SavedCurves(Saved, tag="curves", tag_field="kind"):
+    """Reference graphs as :class:`Curves`."""
+
+    values: Annotated[np.ndarray, array("S M c")]
+    sizes: Annotated[np.ndarray, array("G", "i", least=1)]
+    steps: Annotated[np.ndarray, array("S M", least=0.0)] | None = None
 
 
-_PARAMS: dict[str, dict[str, Check]] = {
+class SavedVectors(Saved, tag="vectors", tag_field="kind"):
+    """Reference graphs as :class:`Vectors`."""
+
+    values: Annotated[np.ndarray, array("G d")]
+
+
+class PredictorState(Saved, kw_only=True):
+    """What files hold of a predictor."""
+
+    params: dict[str, Any]
+    metric_kind: str
+    metric: OwnState
+    reference: SavedCurves | SavedVectors
+    y: Annotated[list[Any], Meta(min_length=1)]
+    names: list[str] | None = None
+    chosen: dict[str, Any]
+
+
+class Chosen(Saved, kw_only=True):
+    """What "auto" turned out to be, and how good it was on graphs held out."""
+
+    held_out_score: Number | UnsetType = UNSET
+    held_out_error: Number | UnsetType = UNSET
+
+
+class ChosenNeighbors(Chosen, kw_only=True):
+    """Of k-nearest neighbours."""
+
+    n_neighbors: Count
+    vote_limit: Annotated[float, Meta(ge=1.0, le=1e30)]
+
+
+class Calibrator(Saved):
+    """A logistic regression from scores to classes."""
+
+    centre: list[Number]
+    scale: list[AnyPositive]
+    coefficients: list[list[Number]]
+    offsets: list[Number]
+    scores: Literal["pairs"] | UnsetType = UNSET  # of a support vector machine of many classes
+
+
+class ChosenSVC(Chosen, kw_only=True):
+    """Of a support vector machine."""
+
+    gamma: Positive
+    C: Positive
+    calibrator: Calibrator
+
+
+class ChosenRidge(Chosen, kw_only=True):
+    """Of a ridge regression: the metric's own, or one with a scale and a penalty of its own."""
+
+    own: bool
+    scale: AnyPositive | UnsetType = UNSET
+    penalty: Positive | UnsetType = UNSET
+    calibrator: Calibrator | UnsetType = UNSET  # of classes
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "penalty"):
+            if (getattr(self, name) is UNSET) != self.own:
+                raise FieldError(name, "is not known" if self.own else "is missing")
+
+
+class ChosenClusters(Saved):
+    """Of k-means."""
+
+    n_iter: Natural
+    seed: Seed | None
+
+
+class ChosenHead(Saved):
+    """Of a predictor that chooses its head."""
+
+    head: str
+    settings: dict[str, Any]
+    scores: dict[str, Number]
+
+
+_SETTINGS: dict[str, dict[str, Setting]] = {
     "GraphKNNClassifier": NEIGHBORS,
     "GraphKNNRegressor": NEIGHBORS,
     "GraphRidge": {},
     "GraphRidgeClassifier": {},
-    "GraphSVC": {**SVC, "class_weight": _weights},
+    "GraphSVC": SVC,
     "NearestClassMean": {},
     "GraphKMeans": {**CLUSTERS, "random_state": SEED},
-    "GraphClassifier": {"head": choice(["auto", "knn", "ridge", "svc"])},
-    "GraphRegressor": {"head": choice(["auto", "knn", "ridge"])},
+    "GraphClassifier": {
+        "head": Setting(Literal["auto", "knn", "ridge", "svc"], "one of 'auto', 'knn', 'ridge', 'svc'")
+    },
+    "GraphRegressor": {"head": Setting(Literal["auto", "knn", "ridge"], "one of 'auto', 'knn', 'ridge'")},
+}
+_CHOSEN: dict[str, type[Saved]] = {
+    "GraphKNNClassifier": ChosenNeighbors, "GraphKNNRegressor": ChosenNeighbors, "GraphRidge": ChosenRidge,
+    "GraphRidgeClassifier": ChosenRidge, "GraphSVC": ChosenSVC, "NearestClassMean": Saved,
+    "GraphKMeans": ChosenClusters, "GraphClassifier": ChosenHead, "GraphRegressor": ChosenHead,
 }  # fmt: skip
-
-_NUMBERS = ("GraphKNNRegressor", "GraphRidge", "GraphRegressor")
+_OF_NUMBERS = ("GraphKNNRegressor", "GraphRidge", "GraphRegressor")
 _HEADS = {
     "GraphClassifier": {"knn": "GraphKNNClassifier", "ridge": "GraphRidgeClassifier", "svc": "GraphSVC"},
     "GraphRegressor": {"knn": "GraphKNNRegressor", "ridge": "GraphRidge"},
 }
+_Target = Annotated[float, Meta(ge=-1e100, le=1e100)]  # as in `objectives.numbers`
+
+
+# --- from files to predictors ----------------------------------------------------------------------------------------
 
 
 def restored(home: type[Kind], config: Any, tensors: dict[str, np.ndarray], encoder: torch.nn.Module | None) -> Kind:
     """The predictor that `MetricPredictor._state` came from, or a :class:`FieldError`; `encoder` as in `SGML.load`."""
     from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
 
-    config, held = _STATE(config, "config"), Arrays(tensors)
-    kind = METRICS[config.get("metric_kind", "SGML")]
+    saved = read(PredictorState, join(config, tensors))
+    kind = METRICS[saved.metric_kind]
     options: dict[str, Any] = {"encoder": encoder} if kind.takes_encoder else {}
     with within("metric"):
-        metric = kind.from_state(config["metric"], held.part("metric.").rest(), **options)
-    params = checked_params(home, config["params"])
-    embedded = _reference(config, held.part("reference."), metric)
-    held.done()
+        metric = kind.from_state(saved.metric.config, saved.metric.arrays, **options)
+    params = checked_params(home, saved.params)
+    embedded = _embedded(saved, metric)
     loaded = home(metric=clone(metric), **params)
     loaded._check_options()
     loaded.metric_, loaded.embedded_ = metric, embedded
-    loaded.y_ = _targets(home.__name__, config["y"], len(embedded), loaded)
-    names = config.get("names")
-    if names is not None and len(names) != len(embedded):
-        raise FieldError("names", f"are {len(names)} for {len(embedded)} reference graphs")
-    loaded.names_ = None if names is None else np.array(names, dtype=object)
-    loaded.chosen_ = _checked_choice(home.__name__, config.get("chosen", {}), loaded)
+    loaded.y_ = _targets(home.__name__, saved.y, loaded)
+    fixed = params.get("n_neighbors") if home.__name__ in _SETTINGS else None
+    if isinstance(fixed, int) and fixed > len(saved.y):
+        raise FieldError("params.n_neighbors", f"is {fixed}, but there are {len(saved.y)} reference graphs")
+    loaded.names_ = None if saved.names is None else np.array(saved.names, dtype=object)
+    _check_chosen(home.__name__, saved.chosen, loaded, "chosen")
+    loaded.chosen_ = saved.chosen
     loaded._complete()
     return loaded
 
 
 def checked_params(home: type, params: dict[str, Any]) -> dict[str, Any]:
-    """Options of a predictor in a file, or a :class:`FieldError`."""
-    known = {name for name in inspect.signature(home).parameters if name not in ("metric", "memory")}
-    return record({}, {name: _PARAMS.get(home.__name__, {}).get(name, anything) for name in known})(params, "params")
+    """Options of a predictor in a file, or a :class:`FieldError`; weights of classes are pairs there."""
+    known, settings = set(inspect.signature(home).parameters) - {"metric", "memory"}, _SETTINGS.get(home.__name__, {})
+    params = dict(params)
+    for name, value in params.items():
+        if name not in known:
+            raise FieldError(f"params.{name}", "is not known")
+        if name == "class_weight" and isinstance(value, list):
+            params[name] = value = dict(read(list[tuple[Label, Any]], value, f"params.{name}"))
+        elif name == "class_weight":
+            read(str | None, value, f"params.{name}")
+        if name in settings:
+            try:
+                check_setting(name, value, settings[name])
+            except ValueError as error:
+                raise FieldError("", f"params.{error}") from None
+    return params
 
 
-def _reference(config: dict[str, Any], held: Arrays, metric: BaseGraphMetric) -> Embedded:
+def _embedded(saved: PredictorState, metric: BaseGraphMetric) -> Embedded:
     """The embedded reference graphs, of the kind and width that the metric makes."""
-    kind = config.get("embedded", metric.embedding_type.kind)  # earlier versions did not say
-    known = metric.embedded_shape()
-    if known is not None and kind != metric.embedding_type.kind:
-        raise FieldError("embedded", f"is {kind!r}, but the metric makes {metric.embedding_type.kind!r}")
-    shape = known or (None,) * (1 if kind == Vectors.kind else 2)
-    count = len(config["y"])
+    reference, shape = saved.reference, metric.embedded_shape()
+    home: type[Embedded] = Curves if isinstance(reference, SavedCurves) else Vectors
+    if shape is not None and metric.embedding_type is not home:
+        raise FieldError("reference", f"is of {home.kind}, but the metric makes {metric.embedding_type.kind}")
+    lengths: dict[str, int | None] = dict(zip(("M", "c") if home is Curves else ("d",), shape or (), strict=False))
     with within("reference"):
-        if kind == Vectors.kind:
-            old = "values" in held and held.ndim("values") == 3  # earlier versions kept them as [N, 1, d]
-            arrays = {"values": held.take("values", (count, 1, *shape) if old else (count, *shape))}
-            if old and (held.take("sizes", (count,), "i") != 1).any():
-                raise FieldError("sizes", "of vectors must be 1")
-        else:
-            arrays = {"values": held.take("values", (None, *shape))}
-            arrays["sizes"] = held.take("sizes", (count,), "i", least=1)
-            if "steps" in held:
-                arrays["steps"] = held.take("steps", arrays["values"].shape[:2], least=0.0)
-        held.done()
-        try:
-            return EMBEDDED[kind].from_arrays(arrays)
-        except FieldError:
-            raise
-        except ValueError as error:
-            raise FieldError(kind, f"do not fit together: {error}") from None
+        dims_of(reference, G=len(saved.y), **lengths)
+    if saved.names is not None and len(saved.names) != len(saved.y):
+        raise FieldError("names", f"are {len(saved.names)} for {len(saved.y)} reference graphs")
+    try:
+        return home.from_arrays({name: value for name, value in asdict(reference).items() if value is not None})
+    except ValueError as error:
+        raise FieldError("reference", f"does not fit together: {error}") from None
 
 
-def _targets(kind: str, y: list[Any], count: int, loaded: Any) -> np.ndarray:
+def _targets(kind: str, y: list[Any], loaded: Any) -> np.ndarray:
     """Targets of the reference graphs: classes, numbers [R] or [R, T] (None is NaN), or clusters."""
-    if len(y) != count:
-        raise FieldError("y", f"has {len(y)} entries for {count} reference graphs")
     if kind == "GraphKMeans":
-        found = np.array(list_of(whole(0, loaded.n_clusters - 1))(y, "y"))
-        if len(np.unique(found)) != loaded.n_clusters:
+        clusters = np.array(read(list[Annotated[int, Meta(ge=0, le=MANY)]], y, "y"))
+        if clusters.max() >= loaded.n_clusters:
+            raise FieldError(
+                f"y.{clusters.argmax()}", f"is {clusters.max()}, but there are {loaded.n_clusters} clusters"
+            )
+        if len(np.unique(clusters)) != loaded.n_clusters:
             raise FieldError("y", f"leaves some of {loaded.n_clusters} clusters empty")
+        return clusters
+    if kind in _OF_NUMBERS:
+        several = isinstance(y[0], list)
+        found = with_nan(read(list[list[_Target | None]] if several else list[_Target], y, "y"))
+        if several and (found.ndim != 2 or found.shape[1] == 0 or np.isnan(found.astype(float)).all(0).any()):
+            raise FieldError("y", "has a column without numbers")
         return found
-    if kind in _NUMBERS:
-        return _numbers(y)
-    if kind in _PARAMS:
-        if len(set(labels(2)(y, "y"))) < 2:
+    if kind in _SETTINGS:
+        check_labels("y", read(Labels, y, "y"), ascending=False)
+        if len(set(y)) < 2:
             raise FieldError("y", "holds one class only")
         return np.array(y)
     return with_nan(y)
-
-
-def _numbers(y: list[Any]) -> np.ndarray:
-    """Numbers [R] or [R, T], float64 where one is missing."""
-    one = number(-_LARGEST, _LARGEST)
-    if isinstance(y[0], list):
-        width = len(y[0])
-        list_of(list_of(optional(one), max(width, 1), width))(y, "y")
-        found = with_nan(y)
-        if np.isnan(found.astype(float)).all(0).any():
-            raise FieldError("y", "has a column without numbers")
-        return found
-    list_of(one)(y, "y")
-    return np.array(y)
 
 
 def without_nan(y: np.ndarray) -> list[Any]:
@@ -185,75 +264,48 @@ def with_nan(y: list[Any]) -> np.ndarray:
         raise FieldError("y", "must be one label or number per graph, or rows of the same length") from None
 
 
-def _checked_choice(kind: str, chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    """What "auto" turned out to be, by the class of the predictor."""
-    if kind in _HEADS:
-        head = {"head": choice(_HEADS[kind]), "settings": mapping_of(anything), "scores": mapping_of(number())}
-        found = record(head)(chosen, "chosen")
-        with within("chosen"):
-            found["settings"] = _checked_choice(_HEADS[kind][found["head"]], found["settings"], loaded)
-        return found
-    checks: dict[str, Callable[[dict[str, Any], Any], dict[str, Any]]] = {
-        "GraphKNNClassifier": _of_neighbors, "GraphKNNRegressor": _of_neighbors, "GraphSVC": _of_svc,
-        "GraphRidge": _of_ridge, "GraphRidgeClassifier": _of_ridge, "NearestClassMean": _of_means,
-        "GraphKMeans": _of_clusters,
-    }  # fmt: skip
-    return checks[kind](chosen, loaded) if kind in checks else chosen
+def _check_chosen(kind: str, chosen: dict[str, Any], loaded: Any, where: str) -> None:
+    """A :class:`FieldError` unless what "auto" turned out to be goes with the class and its reference graphs."""
+    if kind not in _CHOSEN:
+        return
+    found: Any = read(_CHOSEN[kind], chosen, where)
+    n_classes = len(np.unique(loaded.y_)) if kind in ("GraphSVC", "GraphRidgeClassifier") else 0
+    with within(where):
+        if kind in _HEADS:
+            check_choice("head", found.head, _HEADS[kind])
+            _check_chosen(_HEADS[kind][found.head], found.settings, loaded, "settings")
+        elif isinstance(found, ChosenNeighbors):
+            if found.n_neighbors > len(loaded.y_):
+                raise FieldError("n_neighbors", f"is {found.n_neighbors} of {len(loaded.y_)} reference graphs")
+        elif isinstance(found, ChosenSVC):
+            _check_calibrator(found.calibrator, n_classes, 1 if n_classes == 2 else n_classes)
+            if (found.calibrator.scores is UNSET) != (n_classes == 2):
+                raise FieldError("calibrator.scores", "is missing" if n_classes > 2 else "is not known")
+        elif isinstance(found, ChosenRidge):
+            if found.own:
+                _check_own(loaded)
+            if (found.calibrator is UNSET) != (n_classes == 0):
+                raise FieldError("calibrator", "is missing" if n_classes else "is not known")
+            if isinstance(found.calibrator, Calibrator):
+                _check_calibrator(found.calibrator, n_classes, n_classes)
 
 
-def _of_neighbors(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    count = len(loaded.y_)
-    if isinstance(getattr(loaded, "n_neighbors", "auto"), int) and loaded.n_neighbors > count:
-        raise FieldError("params.n_neighbors", f"is {loaded.n_neighbors}, but there are {count} reference graphs")
-    return record({}, {"n_neighbors": whole(1, count), "vote_limit": number(1), **_SCORES})(chosen, "chosen")
+def _check_own(loaded: Any) -> None:
+    """A :class:`FieldError` unless the metric has learned a regression for targets such as those here."""
+    learned, y = getattr(loaded.metric_, "learned_", None), loaded.y_
+    classes = getattr(loaded.metric_, "classes_", None) if loaded.task == "classes" else None
+    count = 1 if y.ndim == 1 else y.shape[1]
+    fits = learned is not None and (
+        np.isin(classes, y).all() if classes is not None else learned.machine.weights.shape[1] == count
+    )
+    if not fits or getattr(loaded.metric_, "task_", loaded.task) != loaded.task:
+        raise FieldError("own", "is true, but the metric has no regression for these targets")
 
 
-def _of_svc(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    needed = {} if chosen == {} else {"gamma": POSITIVE, "C": POSITIVE}  # earlier versions chose nothing
-    found = record(needed, {"calibrator": anything, **_SCORES})(chosen, "chosen")
-    for name in ("gamma", "C"):
-        if isinstance(getattr(loaded, name, None), str) and name not in found:
-            raise FieldError(f"chosen.{name}", "is missing")
-    count = len(np.unique(loaded.y_))
-    if "calibrator" in found:
-        found["calibrator"] = _calibrator(found["calibrator"], count, 1 if count == 2 else count)
-    return found
-
-
-def _of_ridge(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    own = flag(chosen.get("own"), "chosen.own")
-    of_classes = loaded.task == "classes"
-    count = len(np.unique(loaded.y_)) if of_classes else 1 if loaded.y_.ndim == 1 else loaded.y_.shape[1]
-    needed: dict[str, Check] = {"own": flag}
-    needed |= {} if own else {"scale": number(0, above=True), "penalty": POSITIVE}
-    needed |= {"calibrator": anything} if of_classes else {}
-    found = record(needed, _SCORES)(chosen, "chosen")
-    if own:
-        learned = getattr(loaded.metric_, "learned_", None)
-        seen = getattr(loaded.metric_, "classes_", None) if of_classes else None
-        fits = learned is not None and (
-            np.isin(seen, loaded.y_).all() if seen is not None else learned.machine.weights.shape[1] == count
-        )
-        if not fits or getattr(loaded.metric_, "task_", loaded.task) != loaded.task:
-            raise FieldError("chosen.own", "is true, but the metric has no regression for these targets")
-    if of_classes:
-        found["calibrator"] = _calibrator(found["calibrator"], count, count)
-    return found
-
-
-def _of_means(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    return record({})(chosen, "chosen")
-
-
-def _of_clusters(chosen: dict[str, Any], loaded: Any) -> dict[str, Any]:
-    return record({"n_iter": whole(0, MANY), "seed": SEED})(chosen, "chosen")
-
-
-def _calibrator(value: Any, n_classes: int, n_scores: int) -> dict[str, Any]:
-    """A logistic regression from so many scores to so many classes; "scores" says which, see `svc.PAIRS`."""
-    row = list_of(number(), n_scores, n_scores)
-    fields = {
-        "centre": row, "scale": list_of(number(0, above=True), n_scores, n_scores),
-        "coefficients": list_of(row, n_classes, n_classes), "offsets": list_of(number(), n_classes, n_classes),
-    }  # fmt: skip
-    return record(fields, {"scores": choice(["pairs"])} if n_scores > 2 else {})(value, "chosen.calibrator")
+def _check_calibrator(found: Calibrator, n_classes: int, n_scores: int) -> None:
+    """A :class:`FieldError` unless it is one from so many scores to so many classes."""
+    for name, count in (("centre", n_scores), ("scale", n_scores), ("coefficients", n_classes), ("offsets", n_classes)):
+        if len(getattr(found, name)) != count:
+            raise FieldError(f"calibrator.{name}", f"has {len(getattr(found, name))} entries, expected {count}")
+    if any(len(row) != n_scores for row in found.coefficients):
+        raise FieldError("calibrator.coefficients", f"must have {n_scores} columns")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-PAIRS = "pairs"  # marks calibrators of `_scores` of more than two classes
+PAIRS = "pairs"  # what scores of many classes are the means of, see `_scores`
 _AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
 _MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
 

@@ -62,8 +62,7 @@ class Vectors(Embedded):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Vectors:
-        """The vectors that `arrays` came from; earlier versions kept them as [N, 1, d]."""
-        return cls(torch.from_numpy(arrays["values"]).flatten(1), numpy=True)
+        return cls(torch.from_numpy(arrays["values"]), numpy=True)
 
     def to(self, device: Any) -> Vectors:
         """The same vectors on another device."""

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from graph_metric_learn._core.schema import FieldError, join, read, split
 from graph_metric_learn.metrics.automatic import compaction
 from graph_metric_learn.metrics.automatic.compaction import Projection
 from made_up_vectors import squares_of
@@ -69,12 +70,15 @@ def test_pull_is_the_adjoint(rng, vectors, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_it_comes_back_from_arrays(vectors, form):
+def test_it_comes_back_from_files(vectors, form):
     projection = Projection.fit(form(vectors), 6)
-    again = Projection.from_arrays(projection.arrays())
+    again = read(Projection, join(*split(projection)), D=60)
     np.testing.assert_array_equal(again.apply(form(vectors)), projection.apply(form(vectors)))
     assert again.width == 6
-    assert Projection.from_arrays({}) is None
+    with pytest.raises(FieldError, match=r"compaction.directions or landmarks and their coefficients"):
+        read(Projection, {}, "compaction")
+    with pytest.raises(FieldError, match=r"has shape .*, expected .*D = 61"):
+        read(Projection, join(*split(projection)), D=61)
 
 
 @pytest.mark.parametrize("form", FORMS)

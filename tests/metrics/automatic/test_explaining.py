@@ -8,7 +8,6 @@ from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
 from graph_metric_learn.embeddings import EMBEDDINGS, Mean
 from graph_metric_learn.metrics.automatic.explaining import chosen_gradients, learned_gradients
-from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
 
 TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
 PAIRS = [(0, 1), (2, 60), (61, 62)]
@@ -97,16 +96,6 @@ def test_shares_add_up_in_sparse_coordinates(graphs, y):
     metric = gml.GraphMetric(**TREES, n_components=None).fit(graphs[0][:50], None if y is None else graphs[1][:50])
     for i, j in PAIRS:
         check(metric, graphs[0][i], graphs[0][j])
-
-
-def test_shares_add_up_after_a_map_of_low_rank(graphs, rng):
-    """As models of earlier versions have it."""
-    metric = gml.GraphMetric(features=["labels@0", "labels@1"], label="element", random_state=0, learn=False)
-    metric.fit(graphs[0][:40], graphs[1][:40])
-    width = metric.transform(graphs[0][:1]).shape[1]
-    directions = np.linalg.qr(rng.normal(size=(width, 2)))[0].astype(np.float32)
-    metric.low_rank_ = LowRankMap(directions, np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32))
-    check(metric, graphs[0][0], graphs[0][1])
 
 
 def test_equal_graphs_have_no_shares(learned, graphs):

@@ -103,7 +103,7 @@ def test_without_hashes_or_without_learning_there_is_nothing_to_forget(rng):
     graphs = clouds(rng, 40, signal=1.0, targets=codes)
     metric, folds = fitted(graphs, codes), np.arange(40) % 2
     assert len(views_without(metric, as_graphs(graphs), folds)) == 2
-    metric.learned_.graphs = None  # a model of an earlier version
+    metric.learned_.graphs = None
     assert metric.views_without(graphs, folds) is None
     assert fitted(graphs, codes, learn=False).views_without(graphs, folds) is None
 

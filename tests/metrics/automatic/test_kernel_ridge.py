@@ -5,9 +5,15 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from graph_metric_learn._core.fields import Arrays
+from graph_metric_learn._core.schema import join, read, split
 from graph_metric_learn.linalg.ridge import fit_ridge
-from graph_metric_learn.metrics.automatic.kernel_ridge import KernelRidge, Part, mean_kernel, part_vectors
+from graph_metric_learn.metrics.automatic.kernel_ridge import (
+    KernelRidge,
+    KernelRidgeState,
+    Part,
+    mean_kernel,
+    part_vectors,
+)
 from graph_metric_learn.metrics.automatic.kernels import FORMS, kernel_from_squares
 from made_up_vectors import points_term, squares_of, tree_names, trees_term
 
@@ -124,9 +130,9 @@ def test_the_gradient_at_a_place_is_that_of_finite_differences(rng, form, name):
 
 def test_it_comes_back_from_its_state(made):
     machine, terms, embedded, _ = made
-    config, arrays = machine.state()
+    config, arrays = split(machine.state())
     by_key = {term.key: term for term in terms.values()}
-    again = KernelRidge.from_state(json.loads(json.dumps(config)), Arrays(arrays), by_key, None)
+    again = KernelRidge.from_state(read(KernelRidgeState, join(json.loads(json.dumps(config)), arrays)), by_key, None)
     np.testing.assert_array_equal(again.scores(embedded), machine.scores(embedded))
     assert again.penalty == machine.penalty
     assert [(part.term.key, part.form) for part in again.parts] == [(p.term.key, p.form) for p in machine.parts]

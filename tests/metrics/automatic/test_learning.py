@@ -4,12 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graph_metric_learn._core.fields import Arrays
+from graph_metric_learn._core.schema import join, read, split
 from graph_metric_learn.linalg import ridge
 from graph_metric_learn.metrics.automatic import kernels, learning
 from graph_metric_learn.metrics.automatic.learning import (
     KernelPlan,
     Learned,
+    LearnedState,
     kernels_by_known,
     learn,
     plan_kernels,
@@ -273,8 +274,9 @@ def test_tried_kernels_are_kept_of_few_graphs(three, rng, monkeypatch, limit):
 
 def test_it_comes_back_from_its_state(three, rng):
     found, _, embedded, term = learned_from(three, rng)
-    config, arrays = found.state()
-    again = Learned.from_state(json.loads(json.dumps(config)), Arrays(arrays), {term.key: term}, None)
+    config, arrays = split(found.state())
+    saved = read(LearnedState, join(json.loads(json.dumps(config)), arrays))
+    again = Learned.from_state(saved, {term.key: term}, None)
     np.testing.assert_array_equal(again.coordinates(embedded), found.coordinates(embedded))
     assert again.gate == found.gate
     assert again.width == found.width

@@ -62,7 +62,7 @@ def test_how_well_neighbours_predict(classes):
     said = estimate_in_words(good, classes)
     assert said == "accuracy of neighbours on new graphs about 85.0 % ± 2.0 % (the largest class: 50.0 %)"
     uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7)
-    assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)  # of an earlier version
+    assert "; balanced accuracy: 70.0 %)" in estimate_in_words(uneven, classes)
     uneven = Estimate(0.85, 0.02, 0.5, "the largest class", 0.7, 0.031, 0.5)
     assert "; balanced accuracy: 70.0 % ± 3.1 %)" in estimate_in_words(uneven, classes)
     choice = Choice({"a": 1.0}, 0.5, 0.5, 3, scores={"a": 0.5})
@@ -83,7 +83,7 @@ def test_chance_is_said_in_words(classes, score, chance):
         (0.75, 0.875, 0.125, True),  # equal is not above
         (0.95, 0.5, 0.04, False),
         (0.85, 0.5, 0.0, True),  # the largest class for all
-        (0.7, 0.9, None, True),  # of an earlier version
+        (0.7, 0.9, None, True),
     ],
 )
 def test_what_is_above_chance_for_classes_of_one_size_is_above_chance(classes, score, balanced, error, chance):

@@ -6,7 +6,6 @@ import pytest
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
-from graph_metric_learn.metrics.automatic.low_rank import LowRankMap
 
 TREES = {"features": ["trees@0", "trees@1"], "label": "element", "random_state": 0}
 
@@ -77,26 +76,15 @@ def estimated(graphs):
     return gml.GraphMetric(**options, estimate=True).fit(graphs[0][:40], y > np.sort(y)[-12])
 
 
-def test_an_estimate_of_an_earlier_version_has_no_error_of_the_balanced_score(estimated):
-    config, tensors = estimated.state()
-    assert gml.GraphMetric.from_state(config, tensors).estimate_ == estimated.estimate_
-    assert estimated.estimate_.balanced_error > 0
-    earlier = {name: config["estimate"][name] for name in ("score", "error", "guess", "guess_name", "balanced")}
-    found = gml.GraphMetric.from_state({**config, "estimate": earlier}, tensors)
-    assert (found.estimate_.balanced_error, found.estimate_.balanced_guess) == (None, None)
-    assert found.estimate_.balanced == estimated.estimate_.balanced
-    assert "balanced accuracy" in found.report_
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"score": "high"}, "estimate.score must be a number"),
-        ({"error": -0.1}, "estimate.error must be a number from 0"),
+        ({"score": "high"}, "estimate.score must be a number, got 'high'"),
+        ({"error": -0.1}, "estimate.error must be a number >= 0.0, got -0.1"),
         ({"guess": None}, "estimate.guess must be a number"),
         ({"guess_name": 3}, "estimate.guess_name must be a string"),
         ({"balanced": float("nan")}, "estimate.balanced must be a number"),
-        ({"balanced_error": -0.1}, "estimate.balanced_error must be a number from 0"),
+        ({"balanced_error": -0.1}, "estimate.balanced_error must be a number >= 0"),
         ({"balanced_guess": "half"}, "estimate.balanced_guess must be a number"),
         ({"rank": 1}, "estimate.rank is not known"),
     ],
@@ -107,30 +95,11 @@ def test_an_estimate_in_a_file_is_checked_field_by_field(estimated, change, word
         gml.GraphMetric.from_state({**config, "estimate": {**config["estimate"], **change}}, tensors)
 
 
-def test_a_map_of_low_rank_is_applied_and_saved(graphs, tmp_path):
-    """As models of earlier versions have it."""
-    metric = gml.GraphMetric(features=["labels@0"], embedding="mean", label="element", learn=False, random_state=0)
-    metric.fit(graphs[0], graphs[1])
-    plain = metric.transform(graphs[0])
-    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(plain.shape[1], 2)))[0].astype(np.float32)
-    step = np.array([[1.0, 0.0], [0.5, -1.0]], dtype=np.float32)
-    metric.low_rank_ = LowRankMap(directions, step)
-    mapped = metric.transform(graphs[0])
-    gap, mapped_gap = plain[0] - plain[1], mapped[0] - mapped[1]
-    inner = gap @ directions
-    wanted = gap @ gap - inner @ inner + np.sum((inner + inner @ step) ** 2)
-    assert mapped_gap @ mapped_gap == pytest.approx(wanted, rel=1e-4)
-    again = gml.load(metric.save(tmp_path / "m"))
-    np.testing.assert_array_equal(again.transform(graphs[0]), mapped)
-    again.fit(graphs[0], graphs[1])
-    np.testing.assert_array_equal(again.transform(graphs[0]), plain)  # what is fitted anew has none
-
-
 def test_arrays_that_do_not_fit_together_are_refused(graphs):
     metric = gml.GraphMetric(**TREES).fit(graphs[0][:50], graphs[1][:50])
     config, arrays = metric.state()
-    name = "learned.machine.part0.references.starts"
-    with pytest.raises(ValueError, match=r"learned.machine.part0.references"):
+    name = "learned.machine.parts.0.references.starts"
+    with pytest.raises(ValueError, match=r"learned.machine.parts.0.references"):
         gml.GraphMetric.from_state(config, {**arrays, name: arrays[name][:-1]})
 
 
@@ -141,6 +110,6 @@ def test_blocks_of_edges_need_edges_that_are_read(features):
     metric = gml.GraphMetric(features=features, random_state=0, directed=False, **NAMES).fit(drawn, y)
     config, tensors = metric.state()
     assert gml.GraphMetric.from_state(config, tensors).edge_reading_ == metric.edge_reading_
-    del config["edge_reading"]
+    config["edge_reading"] = {}
     with pytest.raises(ValueError, match="edge_reading reads nothing that edges carry, but block"):
         gml.GraphMetric.from_state(config, tensors)

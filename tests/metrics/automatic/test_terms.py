@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graph_metric_learn._core.fields import Arrays
+from graph_metric_learn._core.schema import join, read, split
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics.automatic import terms as module
-from graph_metric_learn.metrics.automatic.terms import Term, embed_anew
+from graph_metric_learn.metrics.automatic.terms import Term, TermState, embed_anew
 from graph_zoo import zoo
 from made_up_vectors import points_term
 
@@ -84,12 +84,9 @@ def test_pull_is_the_adjoint_of_coordinates(data, kind, projected, rng):
 
 
 @pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_what_points_add_is_the_product_with_the_difference(data, kind, weighted, rng):
+def test_what_points_add_is_the_product_with_the_difference(data, kind, rng):
     """⟨gradient, u − v⟩, shared out among the points of either graph."""
     term = term_of(kind, data)
-    if weighted and kind not in SPARSE:
-        term.column_weights = rng.uniform(0.5, 2.0, size=term.points(data[0]).shape[1]).astype(np.float32)
     both = pair_of(data, 0, 3)
     first, second = dense(term.embedded(*both)).astype(float)
     gradient = rng.normal(size=len(first))
@@ -104,37 +101,16 @@ def test_what_points_add_is_the_product_with_the_difference(data, kind, weighted
 
 
 @pytest.mark.parametrize("kind", [*TITLES, *SPARSE])
-def test_restored_from_its_state(data, kind, rng):
+def test_restored_from_its_state(data, kind):
     term = term_of(kind, data)
     term.weight = 1.7
-    if kind in TITLES:
-        term.column_weights = rng.uniform(size=term.points(data[0]).shape[1]).astype(np.float32)
     term.compact(term.embedded(*data))
-    config, arrays = term.state()
+    config, arrays = split(term.state())
     blocks = SimpleNamespace(names_=list(data[0]), n_columns=None, columns=lambda name: data[0][name].shape[1])
-    again = Term.from_state(json.loads(json.dumps(config)), Arrays(arrays), blocks)
+    again = Term.from_state(read(TermState, join(json.loads(json.dumps(config)), arrays)), blocks)
     found, wanted = (dense(each.coordinates(each.embedded(*data))) for each in (again, term))
     np.testing.assert_array_equal(found, wanted)
     assert (again.name, again.key, again.cloud) == (term.name, term.key, term.cloud)
-
-
-def test_weights_of_columns_are_those_of_the_squared_distance(data, rng):
-    """In models of earlier versions."""
-    term = term_of("axes", data)
-    plain = np.subtract(*term.embedded(*data)[:2]).reshape(-1, 64)
-    term.column_weights = rng.uniform(0.5, 2.0, size=64).astype(np.float32)
-    gap = np.subtract(*term.embedded(*data)[:2])
-    assert gap @ gap == pytest.approx((term.column_weights * plain**2).sum(), rel=1e-4)
-
-
-def test_weights_of_columns_are_for_slots_alone(data):
-    term = term_of("mean", data)
-    (density,) = Term.fit_each("it", term.names, ["density"], *data, np.random.default_rng(0))
-    config, arrays = density.state()
-    arrays["column_weights"] = np.ones(density.points(data[0]).shape[1], dtype=np.float32)
-    blocks = SimpleNamespace(names_=list(data[0]), n_columns=None, columns=lambda name: data[0][name].shape[1])
-    with pytest.raises(ValueError, match="column_weights are for embeddings in slots, not for 'density'"):
-        Term.from_state(config, Arrays(arrays), blocks)
 
 
 def test_many_columns_are_reduced(data):

@@ -33,20 +33,39 @@ def test_metrics_come_back(rng, tmp_path, options):
     assert again.history_.loss == metric.history_.loss
 
 
-def test_a_metric_for_classes_is_written_as_before(rng):
-    """New keys are for what is new: older files have none of them."""
+def test_what_is_written(rng):
     pairs, y = zoo(rng, 12)
     config, tensors = gml.SGML(n_epochs=1, random_state=0).fit(pairs, y).state()
-    assert config["classes"] == [0, 1]
-    assert "numbers" not in config
+    assert (config["targets"], config["objective"]) == ("classes", [0, 1])
     assert list(tensors) == ["encoder.theta"]
-    json.dumps(config)
-    for name in ("task", "masses"):
-        del config["params"][name]
-    again = gml.SGML.from_state(config, tensors)
-    assert again.task == "auto"
-    assert again.masses == "uniform"
-    assert again.embed(pairs).steps is None
+    assert gml.SGML.from_state(json.loads(json.dumps(config)), tensors).embed(pairs).steps is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"targets": "colours"}, "targets is none of the values"),
+        ({"directions": 3}, "directions must be an array"),
+        ({"history": {"loss": [1.0], "seconds": []}}, "history.seconds are 0 for 1 epochs"),
+        ({"directed": 1}, "directed must be true or false"),
+        ({"edge_sums": {}}, "edge_sums.reading is missing"),
+        ({"features": {"kind": "x", "kind_": "degree", "width_": 1}}, "features.kind_ is 'degree', but kind is 'x'"),
+    ],
+)
+def test_fields_are_checked(rng, change, words):
+    config, tensors = gml.SGML(n_epochs=1, random_state=0).fit(*zoo(rng, 12)).state()
+    with pytest.raises(ValueError, match=f"^{words}"):
+        gml.SGML.from_state({**config, **change}, tensors)
+
+
+@pytest.mark.parametrize("distance", ["rpw", "sw"])
+def test_directions_and_masses_go_with_the_options(rng, distance):
+    metric = gml.SGML(n_epochs=1, random_state=0, distance=distance, n_projections=4).fit(*zoo(rng, 12))
+    config, tensors = metric.state()
+    other = {"rpw": "pw", "sw": "rpw"}[distance]
+    for change, words in (({"distance": other}, "directions do not go"), ({"masses": "learned"}, "encoder.attention")):
+        with pytest.raises(ValueError, match=words):
+            gml.SGML.from_state({**config, "params": {**config["params"], **change}}, tensors)
 
 
 def test_classifiers_keep_learned_masses(rng, tmp_path):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
-from ..._core.fields import Arrays, within
+from ..._core.schema import FieldError, Saved, array
 from ...linalg.principal_axes import axes_as_sums
 from ...linalg.squared_distances import inner_products
-from .sparse_arrays import from_sparse_arrays, sparse_arrays
 
 MAX_WIDTH = 256  # coordinates of one term
 _FITTED_TO = 1000  # vectors that directions are computed from, at most
 _ROWS = 256  # vectors that are projected at a time
 
 
-@dataclass
-class Projection:
+class Projection(Saved):
     """Principal directions of some vectors, as weighted sums of these: v ↦ ⟨v, landmarks⟩ · coefficients.
 
     Of dense vectors the sums are formed once; sparse ones stay as they are, since their sums would not be sparse.
@@ -33,9 +30,14 @@ class Projection:
         For sparse ones.
     """
 
-    directions: np.ndarray | None = None
-    landmarks: Any = None
-    coefficients: np.ndarray | None = None
+    directions: Annotated[np.ndarray, array("D r")] | None = None
+    landmarks: Annotated[sparse.csr_array, array("m D")] | None = None
+    coefficients: Annotated[np.ndarray, array("m r")] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.directions is None) == (self.landmarks is not None) == (self.coefficients is not None):
+            raise FieldError("directions", "or landmarks and their coefficients must be there")
 
     @classmethod
     def fit(cls, vectors: Any, width: int) -> Projection:
@@ -74,31 +76,8 @@ class Projection:
         """
         if self.directions is not None:
             return (self.directions @ gradient.astype(np.float32)).astype(np.float64)
+        assert self.landmarks is not None
         return self.landmarks.T @ (self.coefficients @ gradient)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What files hold."""
-        if self.directions is not None:
-            return {"directions": self.directions}
-        assert self.coefficients is not None
-        return {"coefficients": self.coefficients} | {
-            f"landmarks.{name}": value for name, value in sparse_arrays(self.landmarks).items()
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], width: int | None = None) -> Projection | None:
-        """The projection, of vectors of so many coordinates, that `arrays` came from; None without any."""
-        if not arrays:
-            return None
-        held = Arrays(arrays)
-        if "directions" in held:
-            found = cls(held.take("directions", (width, None)))
-        else:
-            with within("landmarks"):
-                landmarks = from_sparse_arrays(held.part("landmarks.").rest(), width)
-            found = cls(None, landmarks, held.take("coefficients", (landmarks.shape[0], None)))
-        held.done()
-        return found
 
 
 def _product(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:

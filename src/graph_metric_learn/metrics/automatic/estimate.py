@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
+from ..._core.schema import NonNegative, Number, Saved
 from ...features.copies import copy_groups
 from ...graphs import Graphs
 from ...objectives import Objective
@@ -24,8 +24,7 @@ _CLEAR = 2.0  # standard errors by which a score must be above that of the guess
 _CLEAR_AGAIN = 3.0  # of the balanced score: it is a second look, at which chance must not have a second chance
 
 
-@dataclass
-class Estimate:
+class Estimate(Saved):
     """A score on graphs that played no part in any choice.
 
     Attributes
@@ -42,13 +41,13 @@ class Estimate:
         The same mean of predicting the largest class for all: one over the number of classes.
     """
 
-    score: float
-    error: float
-    guess: float
+    score: Number
+    error: NonNegative
+    guess: Number
     guess_name: str
-    balanced: float | None
-    balanced_error: float | None = None  # of models of earlier versions
-    balanced_guess: float | None = None
+    balanced: Number | None = None
+    balanced_error: NonNegative | None = None
+    balanced_guess: Number | None = None
 
     @property
     def at_chance(self) -> bool:

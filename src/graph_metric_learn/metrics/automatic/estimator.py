@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,7 +33,6 @@ from .estimate import Estimate, estimate_score
 from .explaining import explained_by_terms
 from .forgetting import views_without
 from .learning import Learned, learn, plan_kernels, squares_by_known
-from .low_rank import LowRankMap
 from .options import check_options
 from .report import report
 from .sample import Sample, sample_size, squares_without_copies
@@ -173,7 +172,6 @@ class GraphMetric(BaseGraphMetric):
 
     blocks_: NodeBlocks
     objective_: Objective
-    low_rank_: LowRankMap | None = None  # of earlier versions
     compaction_: Projection | None
     learned_: Learned | None
     width_: Width | None = None
@@ -258,7 +256,7 @@ class GraphMetric(BaseGraphMetric):
                 self.width_ = choose_width(coordinates, asked, folds, weight, objective, wanted)
             hand_over_folds(self, HeldOut(folds, weight, rows if numbers is None else numbers[rows]).views)
         kept = (asked or MOST) if self.width_ is None else self.width_.kept
-        self.choice_, self.compaction_, self.low_rank_ = choice, coordinates.projection_to(kept), None
+        self.choice_, self.compaction_ = choice, coordinates.projection_to(kept)
         self.seconds_ = time.perf_counter() - began
         self.estimate_ = estimate_score(self, read, target, together, rng) if self.estimate else None
         return self
@@ -351,8 +349,6 @@ class GraphMetric(BaseGraphMetric):
     def _unlearned(self, embedded: dict[str, Any]) -> Any:
         """Coordinates of the distance without learned scores [N, d], float32."""
         vectors = self._side_by_side(embedded)
-        if self.low_rank_ is not None:
-            return self.low_rank_.apply(vectors)
         return vectors if self.compaction_ is None else self.compaction_.apply(vectors)
 
     def _placed(self, embedded: dict[str, Any]) -> Any:

@@ -154,7 +154,7 @@ class _Pair:
     def attribute(self, term: Term, gradient: np.ndarray) -> Contributions:
         """What each point adds to ⟨gradient, difference of the two embedded vectors⟩."""
         slots, first = self.slots(term), self.first(term)
-        if slots is None or term.column_weights is not None:
+        if slots is None:
             return term.attribute(self.blocks, first, gradient)
         points = term.points(self.blocks)
         return attribute_slots(points[:first], points[first:], slots[0], slots[1], gradient)
@@ -181,8 +181,6 @@ class _Pair:
         if slots is not None:
             values = (slots[0] @ joined[:first] - slots[1] @ joined[first:]) / np.sqrt(len(slots[0]))
             grad_values = gradient.reshape(len(values), -1)
-            if term.column_weights is not None:
-                grad_values = grad_values * np.sqrt(term.column_weights)
         else:
             points = term.points(self.blocks)
             grad_points = term.embedding.attribute_columns(points[:first], points[first:], gradient)
@@ -261,9 +259,7 @@ def chosen_gradients(metric: GraphMetric, embedded: dict[str, Any], gap: np.ndar
         Difference of the two graphs' vectors.
     """
     rest = gap[0 if metric.learned_ is None else metric.learned_.width :]
-    if metric.low_rank_ is not None:
-        rest = metric.low_rank_.backward(rest)
-    elif metric.compaction_ is not None:
+    if metric.compaction_ is not None:
         rest = metric.compaction_.backward(rest)
     gradients, start = [], 0
     for term in metric.terms_:

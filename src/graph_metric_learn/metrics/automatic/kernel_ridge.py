@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from scipy import sparse
 
-from ..._core.fields import Arrays, FieldError, choice, list_of, number, record, text, within
+from ..._core.schema import FieldError, Positive, Rows, Saved, array, check_choice, dims_of, within
 from ...embeddings import ColumnEmbedding
 from ...linalg.ridge import best_penalty, fit_ridge, known_means
 from ...linalg.squared_distances import inner_products, squared_distances, squared_norms
-from .kernels import FORMS, gaussian_scale
-from .sparse_arrays import from_sparse_arrays, sparse_arrays
+from .kernels import gaussian_scale
 from .terms import Term
 
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
@@ -21,12 +21,28 @@ _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
 _PLACES, _SHARES = (np.polynomial.legendre.leggauss(32)[part] / 2 + (0.5, 0.0)[part] for part in (0, 1))
 
 
-_FIELDS = record(
-    {
-        "parts": list_of(record({"term": text, "form": choice(FORMS), "scale": number(0, above=True)}), 1),
-        "penalty": number(0, above=True),
-    }
-)
+class PartState(Saved):
+    """What files hold of a :class:`Part`."""
+
+    term: str  # its key
+    form: Literal["gaussian", "linear"]
+    scale: Positive
+    references: Annotated[Rows, array("M r")]
+    centre: Annotated[np.ndarray, array("c")]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        width = 0 if self.form == "gaussian" else self.references.shape[1]
+        dims_of(self, c=width)
+
+
+class KernelRidgeState(Saved):
+    """What files hold of a :class:`KernelRidge`."""
+
+    parts: Annotated[list[PartState], Meta(min_length=1)]
+    penalty: Positive
+    weights: Annotated[np.ndarray, array("M T")]
+    mean: Annotated[np.ndarray, array("T")]
 
 
 @dataclass
@@ -164,47 +180,29 @@ class KernelRidge:
             found.append((part.term, gradients if projection is None else projection.backward(gradients)))
         return found
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What JSON can hold, and arrays; terms by their names."""
-        arrays = {"weights": self.weights, "mean": self.mean}
-        for i, part in enumerate(self.parts):
-            kept = {"centre": part.centre}
-            kept |= (
-                {f"references.{name}": value for name, value in sparse_arrays(part.references).items()}
-                if sparse.issparse(part.references)
-                else {"references": part.references.astype(np.float32)}
-            )
-            arrays |= {f"part{i}.{name}": value for name, value in kept.items()}
-        parts = [{"term": part.term.key, "form": part.form, "scale": part.scale} for part in self.parts]
-        return {"parts": parts, "penalty": self.penalty}, arrays
+    def state(self) -> KernelRidgeState:
+        """What files hold; terms by their keys."""
+        parts = []
+        for part in self.parts:
+            rows = part.references if sparse.issparse(part.references) else part.references.astype(np.float32)
+            parts.append(PartState(part.term.key, part.form, part.scale, rows, part.centre))  # type: ignore[arg-type]
+        return KernelRidgeState(parts, self.penalty, self.weights, self.mean)
 
     @classmethod
-    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> KernelRidge:
-        """The regression that `state` came from, on terms by name, for so many outputs; or a :class:`FieldError`."""
-        config = _FIELDS(config, "machine")
-        weights = held.take("weights", (None, n_outputs))
-        mean = held.take("mean", (weights.shape[1],))
+    def from_state(cls, saved: KernelRidgeState, terms: dict[str, Term], n_outputs: int | None) -> KernelRidge:
+        """The machine that `state` came from, on terms by key, for so many outputs; or a :class:`FieldError`."""
+        count = dims_of(saved, T=n_outputs)["M"]
         parts = []
-        for i, part in enumerate(config["parts"]):
-            term, own = terms[choice(terms)(part["term"], f"machine.parts.{i}.term")], held.part(f"part{i}.")
-            sparse_rows = "references" not in own
-            width = term.embedding.width(term.columns) if sparse_rows else term.width
-            with within(f"machine.part{i}"):
+        for i, part in enumerate(saved.parts):
+            with within(f"parts.{i}"):
+                term, rows = terms[check_choice("term", part.term, terms)], part.references
+                sparse_rows = sparse.issparse(rows)
                 if isinstance(term.embedding, ColumnEmbedding) and hasattr(term.embedding, "vocabulary") != sparse_rows:
                     raise FieldError("references", "must be sparse where vectors are, and only there")
-                references: Any
-                if sparse_rows:
-                    with within("references"):
-                        references = from_sparse_arrays(own.part("references.").rest(), width)
-                else:
-                    references = own.take("references", (None, width)).astype(np.float64)
-                if references.shape[0] != len(weights):
-                    raise FieldError("references", f"are {references.shape[0]} for {len(weights)} weights")
-                centre = own.take("centre", (0 if part["form"] == "gaussian" else references.shape[1],))
-                own.done()
-            parts.append(Part(term, part["form"], references, part["scale"], centre))
-        held.done()
-        return cls(parts, weights, mean, config["penalty"])
+                dims_of(part, M=count, r=term.embedding.width(term.columns) if sparse_rows else term.width)
+                references = rows if sparse_rows else rows.astype(np.float64)
+            parts.append(Part(term, part.form, references, part.scale, part.centre))
+        return cls(parts, saved.weights, saved.mean, saved.penalty)
 
 
 def part_vectors(term: Term, embedded: Any) -> Any:

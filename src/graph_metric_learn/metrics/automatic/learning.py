@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.fields import Arrays, anything, number, record, whole
 from ..._core.parallel import by_threads
+from ..._core.schema import Positive, Saved, array, dims_of, within
 from ..._core.threads import one_thread_for_products
 from ...linalg.principal_axes import spanning_directions
 from ...objectives import Objective
 from ...objectives.folds import groups_among
-from .kernel_ridge import KernelRidge, Part, mean_kernel
+from .kernel_ridge import KernelRidge, KernelRidgeState, Part, mean_kernel
 from .kernels import choose_kernels, kernel_from_squares, shortlist
 from .sample import Sample, squares_without_copies
 from .score_weight import Fold, Kernels, ScoreWeight, Squares, decide, fewer_columns, score_squares
@@ -52,11 +52,14 @@ class KernelPlan:
     tried: dict[tuple[str, str], np.ndarray] = field(default_factory=dict, repr=False)
 
 
-_GATE = {
-    "weight": number(0), "n_neighbors": whole(1, 10**6), "unlearned": number(), "learned": number(),
-    "machine": number(), "gain": number(), "error": number(0),
-}  # fmt: skip
-_FIELDS = record({"gate": record(_GATE), "machine": anything, "unit": number(0, above=True)})
+class LearnedState(Saved):
+    """What files hold of :class:`Learned`."""
+
+    gate: ScoreWeight
+    machine: KernelRidgeState
+    basis: Annotated[np.ndarray, array("T r")]
+    unit: Positive
+    graphs: Annotated[np.ndarray, array("M", "u")] | None = None
 
 
 @dataclass
@@ -73,7 +76,7 @@ class Learned:
     unit : float
         Mean squared distance of the scores of training graphs.
     graphs : ndarray [M], uint64, or None
-        Hashes of these, see :func:`graph_hashes`, where they are kept: not in models of earlier versions.
+        Hashes of these, see :func:`graph_hashes`, where they are kept.
     """
 
     gate: ScoreWeight
@@ -96,22 +99,17 @@ class Learned:
         factor = np.sqrt(self.gate.weight / self.unit)
         return (factor * (scores - self.machine.mean) @ self.basis).astype(np.float32)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What JSON can hold, and arrays."""
-        machine, arrays = self.machine.state()
-        arrays = {"basis": self.basis, **{f"machine.{name}": value for name, value in arrays.items()}}
-        arrays |= {} if self.graphs is None else {"graphs": self.graphs}
-        return {"gate": vars(self.gate), "machine": machine, "unit": self.unit}, arrays
+    def state(self) -> LearnedState:
+        """What files hold."""
+        return LearnedState(self.gate, self.machine.state(), self.basis, self.unit, self.graphs)
 
     @classmethod
-    def from_state(cls, config: Any, held: Arrays, terms: dict[str, Term], n_outputs: int | None) -> Learned:
-        """What `state` came from, for so many outputs, or a :class:`FieldError`."""
-        config = _FIELDS(config, "learned")
-        machine = KernelRidge.from_state(config["machine"], held.part("machine."), terms, n_outputs)
-        basis = held.take("basis", (machine.weights.shape[1], None))
-        graphs = held.take("graphs", (len(machine.weights),), "u") if "graphs" in held else None
-        held.done()
-        return cls(ScoreWeight(**config["gate"]), machine, basis, config["unit"], graphs)
+    def from_state(cls, saved: LearnedState, terms: dict[str, Term], n_outputs: int | None) -> Learned:
+        """What `state` came from, on terms by key, for so many outputs, or a :class:`FieldError`."""
+        with within("machine"):
+            machine = KernelRidge.from_state(saved.machine, terms, n_outputs)
+        dims_of(saved, M=len(machine.weights), T=machine.weights.shape[1])
+        return cls(saved.gate, machine, saved.basis, saved.unit, saved.graphs)
 
 
 @one_thread_for_products()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._core.parallel import by_threads
+from ..._core.schema import Count, NonNegative, Number, Saved
 from ...linalg.principal_axes import spanning_directions
 from ...linalg.ridge import fit_ridge, known_means
 from ...linalg.squared_distances import squared_distances
@@ -25,8 +26,7 @@ _DRAWS = 5  # but at most so often
 CERTAIN = 3.0  # standard errors by which the regression must beat the mean
 
 
-@dataclass
-class ScoreWeight:
+class ScoreWeight(Saved):
     """What was found on graphs held out.
 
     Attributes
@@ -46,13 +46,13 @@ class ScoreWeight:
         scale.
     """
 
-    weight: float
-    n_neighbors: int
-    unlearned: float
-    learned: float
-    machine: float
-    gain: float
-    error: float
+    weight: NonNegative
+    n_neighbors: Count
+    unlearned: Number
+    learned: Number
+    machine: Number
+    gain: Number
+    error: NonNegative
 
 
 @dataclass

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from ..._core.parallel import by_threads
+from ..._core.schema import Count, Number, Saved
 from ..._core.threads import one_thread_for_products
 from ...objectives import Objective
 from ...objectives.folds import groups_among
@@ -19,8 +21,7 @@ from .terms import Term
 _SHORTLIST = 12  # candidates, the best on their own, that are scored on the full sample
 
 
-@dataclass
-class Choice:
+class Choice(Saved):
     """Squared distances that are added up.
 
     Attributes
@@ -39,12 +40,12 @@ class Choice:
         Score of each candidate on its own.
     """
 
-    weights: dict[str, float]
-    score: float
-    accuracy: float
-    n_neighbors: int
-    trail: list[tuple[str, float]] = field(default_factory=list)
-    scores: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, Number]
+    score: Number
+    accuracy: Number
+    n_neighbors: Count
+    trail: list[tuple[str, Number]] = field(default_factory=list)
+    scores: dict[str, Number] = field(default_factory=dict)
 
 
 @one_thread_for_products()

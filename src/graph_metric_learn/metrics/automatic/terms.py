@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from scipy import sparse
 
-from ..._core.fields import (
-    Arrays,
-    FieldError,
-    anything,
-    choice,
-    list_of,
-    mapping_of,
-    number,
-    record,
-    text,
-    within,
-)
 from ..._core.parallel import by_threads
+from ..._core.schema import FieldError, NonNegative, Saved, array, check_choice, dims_of, within
 from ...embeddings import EMBEDDINGS, ColumnEmbedding, Embedding, restore
 from ...features.blocks import BLOCKS, NodeBlocks, cloud_of, parse_name
 from ...graphs import Graphs
@@ -31,10 +21,19 @@ from .compaction import MAX_WIDTH, Projection
 from .sample import Blocks
 
 AT_ONCE = 200_000  # nodes of graphs that are embedded together: their features take a gigabyte at most
-_FIELDS = record(
-    {"title": text, "names": list_of(text, 1), "kind": text, "weight": number(0)},
-    {"options": mapping_of(anything)},
-)
+
+
+class TermState(Saved):
+    """What files hold of a :class:`Term`."""
+
+    title: str
+    names: Annotated[list[str], Meta(min_length=1)]
+    kind: str
+    weight: NonNegative
+    options: dict[str, Any]  # of the embedding
+    embedding: dict[str, np.ndarray]  # what it has fitted
+    basis: Annotated[np.ndarray, array("Q q")] | None = None
+    projection: Projection | None = None
 
 
 @dataclass
@@ -55,8 +54,6 @@ class Term:
         Factor of its squared distance, so that d² = Σ weight · d²(embedding).
     projection : Projection or None
         Onto fewer coordinates, where the embedding has many.
-    column_weights : ndarray [q] or None
-        Factors of the columns in the squared distance of the embedding, in models of earlier versions.
     """
 
     title: str
@@ -66,7 +63,6 @@ class Term:
     embedding: Embedding
     weight: float = 1.0
     projection: Projection | None = None
-    column_weights: np.ndarray | None = None
     columns: int = 0  # of its points, of a term from a file
 
     @classmethod
@@ -112,8 +108,6 @@ class Term:
         vectors = self.embedding.vectors(self.points(blocks), sizes)
         if sparse.issparse(vectors):
             return vectors
-        if self.column_weights is not None:
-            vectors = vectors * np.sqrt(self.column_weights, dtype=np.float32)
         return vectors.reshape(len(vectors), -1)
 
     def see_all(self, blocks: Blocks, sizes: np.ndarray, rng: np.random.Generator) -> None:
@@ -144,49 +138,37 @@ class Term:
     def attribute(self, blocks: Blocks, first: int, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What each point of the two adds to ⟨gradient, difference of their embedded vectors⟩ [D]."""
         points = self.points(blocks)
-        if self.column_weights is not None:
-            gradient = (gradient.reshape(-1, len(self.column_weights)) * np.sqrt(self.column_weights)).reshape(-1)
         return self.embedding.attribute(points[:first], points[first:], gradient)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What JSON can hold, and arrays."""
-        arrays = {f"embedding.{name}": value for name, value in self.embedding.arrays().items()}
-        for name in ("basis", "column_weights"):
-            if getattr(self, name) is not None:
-                arrays[name] = getattr(self, name)
-        if self.projection is not None:
-            arrays |= {f"projection.{name}": value for name, value in self.projection.arrays().items()}
-        config = {"title": self.title, "names": self.names, "kind": self.kind, "weight": self.weight}
-        return {**config, "options": self.embedding.options()}, arrays
+    def state(self) -> TermState:
+        """What files hold."""
+        return TermState(
+            self.title, self.names, self.kind, self.weight, self.embedding.options(), self.embedding.arrays(),
+            self.basis, self.projection,
+        )  # fmt: skip
 
     @classmethod
-    def from_state(cls, config: Any, held: Arrays, blocks: NodeBlocks) -> Term:
+    def from_state(cls, saved: TermState, blocks: NodeBlocks) -> Term:
         """The term that `state` came from, on these blocks, or a :class:`FieldError`."""
-        config = _FIELDS(config, "term")
-        title, names, kind = config["title"], config["names"], choice(EMBEDDINGS)(config["kind"], "kind")
+        names, kind, basis = saved.names, check_choice("kind", saved.kind, EMBEDDINGS), saved.basis
         for place, name in enumerate(names):
-            choice(blocks.names_)(name, f"names.{place}")
+            check_choice(f"names.{place}", name, blocks.names_)
         makes = {BLOCKS[parse_name(name).kind].categorical for name in names}
         if makes != {EMBEDDINGS[kind].takes_columns} or len({cloud_of([name]) for name in names}) > 1:
             raise FieldError("names", f"are blocks that do not go together, or not with {kind!r}")
         columns = sum(blocks.columns(name) for name in names)
-        basis = held.take("basis", (columns, None)) if "basis" in held else None
+        dims_of(saved, Q=columns)
         if basis is not None and True in makes:
             raise FieldError("basis", "is for points in space, not for names")
         columns = columns if basis is None else basis.shape[1]
         with within("embedding"):
-            embedding = restore(kind, config.get("options", {}), held.part("embedding.").rest(), columns)
-        weights = held.take("column_weights", (columns,), least=0.0) if "column_weights" in held else None
-        if weights is not None and type(embedding).attribute is not Embedding.attribute:
-            raise FieldError("column_weights", f"are for embeddings in slots, not for {kind!r}")
-        with within("projection"):
-            projection = Projection.from_arrays(held.part("projection.").rest(), embedding.width(columns))
-        held.done()
+            embedding = restore(kind, saved.options, saved.embedding, columns)
+        if saved.projection is not None:
+            with within("projection"):
+                dims_of(saved.projection, D=embedding.width(columns))
         if True in makes and (blocks.n_columns is None) != hasattr(embedding, "vocabulary"):
             raise FieldError("embedding.vocabulary", "is for names of trees, and must be there for them")
-        found = cls(title, names, basis, kind, embedding, config["weight"], projection, weights)
-        found.columns = columns
-        return found
+        return cls(saved.title, names, basis, kind, embedding, saved.weight, saved.projection, columns)
 
     @property
     def width(self) -> int | None:

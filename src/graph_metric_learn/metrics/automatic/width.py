@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._core.schema import Natural, Number, Saved
 from ...objectives import Objective
 from .compaction import Projection
 from .sample import squares_without_copies
@@ -21,8 +22,7 @@ _KS = (1, 3, 5, 10)
 _GRAPHS = 2000  # that widths are compared on, at most
 
 
-@dataclass
-class Width:
+class Width(Saved):
     """Coordinates of the unlearned part of the distance, and what leaving out the others costs.
 
     Attributes
@@ -33,10 +33,10 @@ class Width:
         Of neighbours on graphs held out, mean over several k: with those that are kept, and with all.
     """
 
-    kept: int
-    full: int
-    score: float
-    full_score: float
+    kept: Natural
+    full: Natural
+    score: Number
+    full_score: Number
 
 
 @dataclass

@@ -38,7 +38,7 @@ from .inputs import (
     warn_of_zeros,
 )
 from .matching import explain_pair
-from .state import checked_params, curve_shape, fitted_state, restore_state
+from .state import curve_shape, fitted_state, restored
 from .training import History, TrainingOptions, train
 from .training.batch_distances import CurveRule
 
@@ -386,18 +386,7 @@ class SGML(BaseGraphMetric):
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
         """The metric that `state` came from."""
-        params = checked_params(config)
-        if (params["encoder"] is None) != (encoder is None):
-            if encoder is not None:
-                raise ValueError("this metric was made with the built-in SGCN: load it without encoder=")
-            raise ValueError(
-                f"this metric was made with {params['encoder']}, an encoder of your own, which files do not hold: "
-                "load it in Python, passing encoder="
-            )
-        params["encoder"] = encoder
-        metric = cls(**params)
-        restore_state(metric, config, tensors)
-        return metric
+        return restored(cls, config, tensors, encoder)
 
     def embedded_shape(self) -> tuple[int | None, ...]:
         return curve_shape(self)

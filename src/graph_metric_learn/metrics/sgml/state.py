@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import torch
+from msgspec import Meta
+from msgspec.structs import asdict
 
-from ..._core.fields import (
-    LARGEST,
-    Arrays,
+from ..._core.schema import (
+    MANY,
+    Count,
     FieldError,
-    anything,
-    choice,
-    flag,
-    list_of,
-    number,
-    optional,
-    record,
-    text,
-    whole,
-    within,
+    Natural,
+    Positive,
+    Saved,
+    array,
+    check_choice,
+    dims_of,
+    join,
+    read,
+    split,
 )
 from ...features import NodeFeatures
-from ...features.edge_sums import EdgeSums
+from ...features.edge_sums import EdgeSums, EdgeSumsState
+from ...features.node_features import FeaturesState
 from ...features.propagation import PROPAGATIONS
 from ...graphs import Columns
 from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
-from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN, restored
+from ..base import CommonParams
+from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN
+from .encoders import restored as restored_encoder
 from .inputs import MAX_DEPTH, TASKS
 from .training import History
 from .training.batch_distances import CurveRule
@@ -36,28 +40,75 @@ from .training.batch_distances import CurveRule
 if TYPE_CHECKING:
     from .estimator import SGML
 
-_MANY = 10**9
-_PARAMS = {
-    "depth": whole(0, MAX_DEPTH), "n_components": whole(1, _MANY), "distance": choice(DISTANCES),
-    "loss": optional(text), "n_epochs": whole(0, _MANY), "batch_size": whole(2, _MANY),
-    "learning_rate": number(0, above=True), "features": text, "propagation": choice([*PROPAGATIONS, *DIRECTED]),
-    "activation": choice(ACTIVATIONS), "ties": choice(["canonical", "first"]), "n_projections": whole(1, _MANY),
-    "encoder": optional(text), "restart_optimizer": flag, "batching": text, "n_cells": whole(1, 4096),
-    "warm_start": flag, "device": text, "random_state": optional(whole(0, 2**128)), "attribute": text,
-    "label": optional(text), "progress": optional(flag), "edge_attribute": optional(text),
-    "edge_label": optional(text), "edge_weight": optional(text), "edges": choice(["auto", False]),
-    "directed": choice(["auto", True, False]), "edge_sums": flag, "task": choice(TASKS), "masses": choice(MASSES),
+_CHOICES = {
+    "distance": DISTANCES, "propagation": (*PROPAGATIONS, *DIRECTED), "activation": ACTIVATIONS, "task": TASKS,
+    "masses": MASSES,
 }  # fmt: skip
-_HISTORY = {
-    "loss": list_of(number(-LARGEST, LARGEST)), "seconds": list_of(number(0)), "interrupted": flag,
-}  # fmt: skip
-_STATE = record(
-    {"params": record({"encoder": _PARAMS["encoder"]}, _PARAMS), "features": anything, "history": record(_HISTORY)},
-    {
-        "edge_sums": anything, "edges": record({"directed": flag, "weighted": flag}), "columns": anything,
-        "classes": anything, "numbers": anything,
-    },
-)  # fmt: skip
+
+
+class Params(CommonParams, kw_only=True):
+    """Options of an SGML metric."""
+
+    depth: Annotated[int, Meta(ge=0, le=MAX_DEPTH)]
+    n_components: Count
+    distance: str
+    loss: str | None = None  # its name, if it has one
+    n_epochs: Natural
+    batch_size: Annotated[int, Meta(ge=2, le=MANY)]
+    learning_rate: Positive
+    features: str
+    propagation: str
+    activation: str
+    ties: Literal["canonical", "first"]
+    n_projections: Count
+    encoder: str | None = None  # the class of one of the caller's
+    restart_optimizer: bool
+    batching: str
+    n_cells: Annotated[int, Meta(ge=1, le=4096)]
+    warm_start: bool
+    device: str
+    edge_sums: bool
+    task: str
+    masses: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
+
+
+class EncoderWeights(Saved):
+    """Weights of the built-in encoder."""
+
+    theta: Annotated[np.ndarray, array("q p")]
+    attention: Annotated[np.ndarray, array("q")] | None = None
+    scale: Annotated[np.ndarray, array("q", least=1e-30)] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.theta.shape[1] < 1:
+            raise FieldError("theta", "has no columns")
+
+
+class MetricState(Saved, kw_only=True):
+    """What files hold of an SGML metric."""
+
+    params: Params
+    features: FeaturesState
+    edge_sums: EdgeSumsState | None = None
+    directed: bool
+    weighted: bool
+    columns: Columns
+    targets: Literal["classes", "numbers"]
+    objective: Any
+    history: History
+    encoder: dict[str, np.ndarray]
+    directions: Annotated[np.ndarray, array("p M")] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.directions is None) != (self.params.distance == "rpw"):
+            raise FieldError("directions", f"do not go with the distance {self.params.distance!r}")
 
 
 def fitted_state(metric: SGML) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -65,59 +116,56 @@ def fitted_state(metric: SGML) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     params = metric.get_params(deep=False)
     params["encoder"] = None if metric.encoder is None else type(metric.encoder).__name__
     params |= {"loss": metric.loss if isinstance(metric.loss, str) else None, "random_state": metric.seed_}
-    of_classes = isinstance(metric.objective_, Classes)
     config = {
-        "params": params,
+        "params": {name: str(value) if name == "device" else value for name, value in params.items()},
         "features": metric.features_.state(),
         "edge_sums": None if metric.edge_sums_ is None else metric.edge_sums_.state(),
-        "edges": {"directed": metric.directed_, "weighted": metric.weighted_},
-        "columns": metric.columns_.state(),
-        "classes" if of_classes else "numbers": metric.objective_.state(),
-        "history": vars(metric.history_),
+        "directed": metric.directed_,
+        "weighted": metric.weighted_,
+        "columns": metric.columns_,
+        "targets": "classes" if isinstance(metric.objective_, Classes) else "numbers",
+        "objective": metric.objective_.state(),
+        "history": metric.history_,
+        "encoder": {name: value.cpu().numpy() for name, value in metric.module_.state_dict().items()},
     }
-    tensors = {f"encoder.{name}": value.cpu().numpy() for name, value in metric.module_.state_dict().items()}
-    if metric.rule_.directions is not None:
-        tensors["directions"] = metric.rule_.directions.numpy()
-    return config, tensors
+    directions = metric.rule_.directions
+    return split(config if directions is None else {**config, "directions": directions.numpy()})
 
 
-def checked_params(config: Any) -> dict[str, Any]:
-    """Options of an SGML metric in a file, or a :class:`FieldError`."""
-    return _STATE(config, "config")["params"]
-
-
-def restore_state(metric: SGML, config: Any, tensors: dict[str, np.ndarray]) -> None:
-    """Makes an unfitted metric, with the options and the encoder that it was made with, the one saved.
-
-    Raises a :class:`FieldError` for what cannot be.
-    """
-    config, held = _STATE(config, "config"), Arrays(tensors)
-    if ("numbers" in config) == ("classes" in config):
-        raise FieldError("classes", "or numbers must be there, and not both")
+def restored(home: type[SGML], config: Any, tensors: dict[str, np.ndarray], encoder: torch.nn.Module | None) -> SGML:
+    """The metric that `fitted_state` came from, with the encoder that it was made with, or a :class:`FieldError`."""
+    saved = read(MetricState, join(config, tensors))
+    if encoder is not None and saved.params.encoder is None:
+        raise ValueError("this metric was made with the built-in SGCN: load it without encoder=")
+    if encoder is None and saved.params.encoder is not None:
+        raise ValueError(
+            f"this metric was made with {saved.params.encoder}, an encoder of your own, which files do not hold: "
+            "load it in Python, passing encoder="
+        )
+    metric = home(**{**asdict(saved.params), "encoder": encoder})
     metric.seed_ = metric.random_state
-    metric.features_ = NodeFeatures.from_state(config["features"])
+    metric.features_ = NodeFeatures.from_state(saved.features)
     if metric.features_.width_ != metric.features_.columns_:
         raise FieldError("features.width_", f"is not {metric.features_.columns_}, the number of columns")
-    sums, edges = config.get("edge_sums"), config.get("edges", {})  # not in older files, which saw no edge data
-    metric.edge_sums_ = None if sums is None else EdgeSums.from_state(sums)
-    metric.directed_, metric.weighted_ = edges.get("directed", False), edges.get("weighted", False)
-    metric.columns_ = Columns.from_state(config.get("columns"))
-    metric.objective_ = Numbers() if "numbers" in config else Classes()
-    metric.objective_.set_state(config["numbers"] if "numbers" in config else config["classes"])
-    metric.history_ = History(**config["history"])
-    if len(metric.history_.loss) != len(metric.history_.seconds):
-        raise FieldError("history.seconds", "has not as many numbers as history.loss")
+    metric.edge_sums_ = None if saved.edge_sums is None else EdgeSums.from_state(saved.edge_sums)
+    metric.directed_, metric.weighted_, metric.columns_ = saved.directed, saved.weighted, saved.columns
+    metric.objective_ = Classes() if saved.targets == "classes" else Numbers()
+    metric.objective_.set_state(saved.objective)
+    metric.history_ = saved.history
     width = metric.features_.width_ + (0 if metric.edge_sums_ is None else metric.edge_sums_.width)
-    weights = _encoder_weights(metric, held.part("encoder."), width)
+    if encoder is None:
+        weights = read(EncoderWeights, saved.encoder, "encoder", q=width)
+        if (metric.masses == "learned", metric.masses == "learned") != (
+            weights.attention is not None, weights.scale is not None,
+        ):  # fmt: skip
+            raise FieldError("encoder.attention", f"and scale do not go with masses={metric.masses!r}")
+        dims_of(saved, p=weights.theta.shape[1])
     options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
-    metric.module_ = restored(metric.encoder, weights, **options)
-    directions = None
-    if metric.distance != "rpw":
-        wide = weights["theta"].shape[1] if metric.encoder is None else None
-        directions = torch.from_numpy(held.take("directions", (wide, None)))
-    held.done()
+    metric.module_ = restored_encoder(encoder, saved.encoder, **options)
+    directions = None if saved.directions is None else torch.from_numpy(saved.directions)
     _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
     metric.rule_ = CurveRule(directions, carry, metric.ties)
+    return metric
 
 
 def curve_shape(metric: SGML) -> tuple[int | None, int | None]:
@@ -125,18 +173,3 @@ def curve_shape(metric: SGML) -> tuple[int | None, int | None]:
     wide = metric.module_.theta.shape[1] if isinstance(metric.module_, SGCN) else None
     directions = metric.rule_.directions
     return wide if directions is None else directions.shape[1], 1 if metric.distance == "sw" else wide
-
-
-def _encoder_weights(metric: SGML, held: Arrays, width: int) -> dict[str, np.ndarray]:
-    """Weights of the encoder, for node features with so many columns; those of a module of the caller's as they are."""
-    if metric.encoder is not None:
-        return held.rest()
-    with within("encoder"):
-        found = {"theta": held.take("theta", (width, None))}
-        if found["theta"].shape[1] < 1:
-            raise FieldError("theta", "has no columns")
-        if metric.masses == "learned":
-            found["attention"] = held.take("attention", (width,))
-            found["scale"] = held.take("scale", (width,), least=1e-30)
-        held.done()
-    return found

@@ -9,15 +9,17 @@ from __future__ import annotations
 import time
 import warnings
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec import field
 from torch import Tensor, nn
 
 from ...._core.progress import progress_bar
 from ...._core.ragged import concatenated_ranges, offsets
+from ...._core.schema import FieldError, NonNegative, Number, Saved
 from ...._core.validation import one_of
 from ....graphs import Graphs
 from ....transport.grids import curve_vectors
@@ -43,8 +45,7 @@ class TrainingOptions:
     n_cells: int
 
 
-@dataclass
-class History:
+class History(Saved):
     """What happened in training, epoch by epoch.
 
     Attributes
@@ -57,9 +58,13 @@ class History:
         Whether training was stopped from the keyboard.
     """
 
-    loss: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    loss: list[Number] = field(default_factory=list)
+    seconds: list[NonNegative] = field(default_factory=list)
     interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.loss) != len(self.seconds):
+            raise FieldError("seconds", f"are {len(self.seconds)} for {len(self.loss)} epochs")
 
 
 def train(
