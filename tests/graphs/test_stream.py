@@ -7,6 +7,7 @@ from torch_geometric.loader import DataLoader
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import Graphs, as_graphs
 from graph_metric_learn.graphs.stream import is_stream, read_chunks, reservoir, sampled
+from graph_metric_learn.predictors.fold_distances import own_fold_views
 from graph_zoo import as_pyg, zoo
 
 
@@ -158,7 +159,8 @@ def test_of_many_graphs_a_sample_is_looked_at(graphs, monkeypatch):
     flat = as_graphs(graphs)
     model = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit(flat, y)
     chosen = sampled(flat, y, None, 18, model.metric_.seed_)[3]
-    np.testing.assert_array_equal(model.metric_._rows, chosen)
+    held_out = np.concatenate([view.test for view in own_fold_views(model, 18)])
+    np.testing.assert_array_equal(np.sort(held_out), chosen)
     assert len(model.y_) == 25
     alone = gml.GraphMetric(random_state=0, task="classes").fit(flat[chosen], y[chosen])
     np.testing.assert_array_equal(alone.transform(flat), model.metric_.transform(flat))
@@ -172,10 +174,10 @@ def test_ridge_on_more_graphs_than_the_metric_looks_at(monkeypatch, tmp_path):
     every = as_graphs([nx.cycle_graph(4 + i % 20) for i in range(90)])
     numbers = every.sizes + 0.5
     probe = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
-    unseen = np.setdiff1d(np.arange(90), probe.metric_._rows)
+    seen = sampled(every, numbers, None, 60, probe.metric_.seed_)[3]
+    unseen = np.setdiff1d(np.arange(90), seen)
     numbers[unseen[0]] = 1e4  # the mean and deviation of all are far from those of the sample
     model = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
-    seen = model.metric_._rows
     np.testing.assert_allclose(model.predict(every[seen]), numbers[seen], atol=0.5)
 
     classes = np.where(every.sizes > 12, "large", "a few").astype("<U8")

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
