@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from msgspec.structs import replace
 from torch_geometric.data import Data
 
 from graph_metric_learn.viz.demo.page import Explored, demo_page, draw_digit
