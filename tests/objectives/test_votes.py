@@ -3,13 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_metric_learn.objectives.votes import (
-    class_votes,
-    elected,
-    neighbor_sums,
-    vote_shares,
-    weighted_votes,
-)
+from graph_metric_learn.objectives.votes import class_votes, elected, neighbor_sums, vote_shares, weighted_votes
 
 KS = (1, 2, 5, 40)
 

@@ -26,8 +26,7 @@ def test_options_of_curves_are_those_of_as_curves():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [({"metric": "w2"}, "'w2'"), ({"ties": "last"}, "'last'"), ({"precision": "bf16"}, "'bf16'")],
+    ("options", "words"), [({"metric": "w2"}, "'w2'"), ({"ties": "last"}, "'last'"), ({"precision": "bf16"}, "'bf16'")]
 )
 def test_unknown_options_are_named(options, words):
     with pytest.raises(ValueError, match=words):

@@ -242,16 +242,9 @@ def resolve(metric: str, dim: int, n_projections: int, projections: Any, seed: A
 
 
 def as_curves(
-    measures: Any,
-    *,
-    metric: str = "rpw",
-    weights: Any = None,
-    n_projections: int = 50,
-    projections: Any = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    device: Any = "auto",
-) -> Curves:
+    measures: Any, *, metric: str = "rpw", weights: Any = None, n_projections: int = 50, projections: Any = None,
+    seed: Any = None, ties: str = "canonical", device: Any = "auto",
+) -> Curves:  # fmt: skip
     """Curves of a list of clouds: sorted once here, then reused for any number of distances, vectors and means.
 
     Parameters

@@ -23,16 +23,9 @@ _SMALL = 256  # points per cloud up to which one compiled call sorts and walks a
 
 
 def rpw_distance(
-    X_s: Array,
-    X_t: Array,
-    a: Array | None = None,
-    b: Array | None = None,
-    *,
-    ties: str = "canonical",
-    order: float = 2.0,
-    squared: bool = False,
-    log: bool = False,
-) -> Any:
+    X_s: Array, X_t: Array, a: Array | None = None, b: Array | None = None, *,
+    ties: str = "canonical", order: float = 2.0, squared: bool = False, log: bool = False,
+) -> Any:  # fmt: skip
     r"""Restricted Projected Wasserstein distance between two point clouds.
 
     .. math::
@@ -87,19 +80,10 @@ def rpw_distance(
 
 
 def pw_distance(
-    X_s: Array,
-    X_t: Array,
-    a: Array | None = None,
-    b: Array | None = None,
-    *,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    order: float = 2.0,
-    squared: bool = False,
-    log: bool = False,
-) -> Any:
+    X_s: Array, X_t: Array, a: Array | None = None, b: Array | None = None, *,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None,
+    ties: str = "canonical", order: float = 2.0, squared: bool = False, log: bool = False,
+) -> Any:  # fmt: skip
     r"""Projected Wasserstein distance between two point clouds, of any sizes.
 
     .. math::
@@ -134,18 +118,10 @@ def pw_distance(
 
 
 def sw_distance(
-    X_s: Array,
-    X_t: Array,
-    a: Array | None = None,
-    b: Array | None = None,
-    *,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    order: float = 2.0,
-    squared: bool = False,
-    log: bool = False,
-) -> Any:
+    X_s: Array, X_t: Array, a: Array | None = None, b: Array | None = None, *,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None,
+    order: float = 2.0, squared: bool = False, log: bool = False,
+) -> Any:  # fmt: skip
     r"""Sliced Wasserstein distance between two point clouds.
 
     .. math::
@@ -172,7 +148,9 @@ def _distance(
     X_s: Array, X_t: Array, a: Any, b: Any, options: CurveOptions, *, order: float, squared: bool, log: bool
 ) -> Any:
     """What the three functions above share."""
-    source, target = _pair(X_s, X_t, a, b)
+    source = as_measures([X_s], None if a is None else [a], names="X_s")
+    target = as_measures([X_t], None if b is None else [b], names="X_t")
+    source, target = in_common(source, target, "X_s", "X_t")
     if not 1 <= order < np.inf:
         raise ValueError(f"order must be a number >= 1, got {order!r}")
     directions, carry = options.directions(source.dim, source.points)
@@ -197,17 +175,9 @@ def _monotone_costs(
     source: Measures, target: Measures, directions: Tensor | None, carry: str, ties: str, order: float
 ) -> Tensor:
     """Costs of the monotone plans, one per direction [M] in float64."""
-    small = _is_small(source) and _is_small(target)
-    costs = [
-        _small_costs(source.points, along_s, target.points, along_t, ties, carry, order)
-        if small
-        else walk_one(
-            build_curves(source, along_s, carry=carry, ties=ties),
-            build_curves(target, along_t, carry=carry, ties=ties),
-            float(order),
-        )
-        for along_s, along_t in _direction_chunks(source, target, directions)
-    ]
+    walk = _walk_small if _is_small(source) and _is_small(target) else _walk
+    sides = _direction_chunks(source, target, directions)
+    costs = [walk(source, along_s, target, along_t, ties, carry, order) for along_s, along_t in sides]
     return costs[0] if len(costs) == 1 else torch.cat(costs)
 
 
@@ -218,19 +188,22 @@ def _is_small(side: Measures) -> bool:
     return len(points) <= _SMALL and side.weights is None and points.device.type == "cpu" and not grad
 
 
-def _small_costs(x: Tensor, along_x: Tensor, y: Tensor, along_y: Tensor, ties: str, carry: str, order: float) -> Tensor:
-    """As the general form, in one compiled call."""
+def _walk(
+    source: Measures, along_s: Tensor, target: Measures, along_t: Tensor, ties: str, carry: str, order: float
+) -> Tensor:
+    """Costs along some directions [M], from the projections of both clouds [n, M], [m, M]."""
+    u, v = (build_curves(*side, carry=carry, ties=ties) for side in ((source, along_s), (target, along_t)))
+    return walk_one(u, v, float(order))
+
+
+def _walk_small(
+    source: Measures, along_s: Tensor, target: Measures, along_t: Tensor, ties: str, carry: str, order: float
+) -> Tensor:
+    """As `_walk`, in one compiled call."""
     from .kernels.walks import small_pair
 
-    arrays = (side.detach().numpy() for side in (x, along_x, y, along_y))
+    arrays = (side.detach().numpy() for side in (source.points, along_s, target.points, along_t))
     return torch.from_numpy(small_pair(*arrays, ties == "canonical", carry == "points", order / 2))
-
-
-def _pair(X_s: Array, X_t: Array, a: Any, b: Any) -> tuple[Measures, Measures]:
-    """Both clouds, checked."""
-    source = as_measures([X_s], None if a is None else [a], names=["X_s"])
-    target = as_measures([X_t], None if b is None else [b], names=["X_t"])
-    return in_common(source, target, "X_s", "X_t")
 
 
 def _direction_chunks(source: Measures, target: Measures, directions: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:

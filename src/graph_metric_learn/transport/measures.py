@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,7 +52,7 @@ class Measures:
 
 
 def as_measures(
-    clouds: Sequence[Array] | Array, weights: Sequence[Array] | None = None, *, names: Sequence[str] | None = None
+    clouds: Sequence[Array] | Array, weights: Sequence[Array] | None = None, *, names: str = "measure {}"
 ) -> Measures:
     """Checks a list of (n_i, p) arrays and stores them as one `Measures`.
 
@@ -62,8 +62,8 @@ def as_measures(
         NumPy arrays, torch tensors, or anything `numpy.asarray` takes. Integers become float64.
     weights : sequence of arrays [n_i], optional
         Non-negative masses that add up to 1. Uniform when None.
-    names : sequence of str, optional
-        What to call each cloud in an error message, "measure 3" by default.
+    names : str
+        What to call the clouds in error messages; ``{}`` stands for the index.
 
     Examples
     --------
@@ -75,9 +75,7 @@ def as_measures(
     if len(clouds) == 0:
         raise ValueError("no measures were given: pass a list with at least one (n, p) array")
 
-    def name(i: int) -> str:
-        return names[i] if names else f"measure {i}"
-
+    name = names.format
     as_torch = any(isinstance(cloud, Tensor) for cloud in clouds)
     arrays = [_checked(cloud, i, name, as_torch) for i, cloud in enumerate(clouds)]
     width = arrays[0].shape[1]
@@ -112,18 +110,16 @@ def in_common(source: Measures, target: Measures, name: str, other: str) -> tupl
     if source.points.dtype == target.points.dtype:
         return source, target
     dtype = torch.promote_types(source.points.dtype, target.points.dtype)
-    return (
-        replace(source, points=source.points.to(dtype)),
-        replace(target, points=target.points.to(dtype)),
-    )
+    return (replace(source, points=source.points.to(dtype)), replace(target, points=target.points.to(dtype)))
 
 
-def _checked(array: Array, i: int, name: Any, as_torch: bool) -> Array:
+def _checked(array: Array, i: int, name: Callable[[int], str], as_torch: bool) -> Array:
     """One cloud as a two-dimensional array of numbers, or a clear error."""
     if not isinstance(array, (np.ndarray, Tensor)):
         if type(array).__module__.partition(".")[0] in ("networkx", "torch_geometric"):
-            hint = "learn a metric between graphs with GraphMetric"
-            raise ValueError(f"{name(i)} is a graph, not a cloud of points: {hint}")
+            raise ValueError(
+                f"{name(i)} is a graph, not a cloud of points: learn a metric between graphs with GraphMetric"
+            )
         try:
             array = np.asarray(array)
         except ValueError as error:  # ragged nested lists
@@ -161,7 +157,9 @@ def _concatenate_torch(arrays: list[Tensor]) -> Tensor:
     return points.to(dtype).contiguous()
 
 
-def _as_weights(weights: Sequence[Array], sizes: np.ndarray, points: Tensor, name: Any) -> Tensor | None:
+def _as_weights(
+    weights: Sequence[Array], sizes: np.ndarray, points: Tensor, name: Callable[[int], str]
+) -> Tensor | None:
     """Masses of all points [S] in float64; None if they are uniform in every measure."""
     if len(weights) != len(sizes):
         raise ValueError(f"{len(weights)} weight vectors for {len(sizes)} measures: give one for each")

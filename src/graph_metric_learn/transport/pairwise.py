@@ -24,22 +24,12 @@ _CUDA_BLOCK_BYTES = 2**31  # of a block on a GPU, which is busy only if a produc
 
 
 def pairwise_distances(
-    measures: Sequence[Array] | Embedded,
-    others: Sequence[Array] | Embedded | None = None,
-    *,
-    metric: str = "rpw",
-    weights: Sequence[Array] | None = None,
-    other_weights: Sequence[Array] | None = None,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    squared: bool = False,
-    out: np.ndarray | None = None,
-    device: Any = "auto",
-    precision: str = "float32",
-    progress: bool | None = None,
-) -> Any:
+    measures: Sequence[Array] | Embedded, others: Sequence[Array] | Embedded | None = None, *,
+    metric: str = "rpw", weights: Sequence[Array] | None = None, other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None, ties: str = "canonical",
+    squared: bool = False, out: np.ndarray | None = None,
+    device: Any = "auto", precision: str = "float32", progress: bool | None = None,
+) -> Any:  # fmt: skip
     """Distances between all measures of a list, or between the measures of two lists. Exact.
 
     Parameters
@@ -114,22 +104,12 @@ def pairwise_distances(
 
 
 def iter_distances(
-    measures: Sequence[Array] | Embedded,
-    others: Sequence[Array] | Embedded | None = None,
-    *,
-    metric: str = "rpw",
-    weights: Sequence[Array] | None = None,
-    other_weights: Sequence[Array] | None = None,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    squared: bool = False,
-    block_bytes: int | None = None,
-    device: Any = "auto",
-    precision: str = "float32",
-    progress: bool | None = None,
-) -> Iterator[tuple[np.ndarray, Any]]:
+    measures: Sequence[Array] | Embedded, others: Sequence[Array] | Embedded | None = None, *,
+    metric: str = "rpw", weights: Sequence[Array] | None = None, other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None, ties: str = "canonical",
+    squared: bool = False, block_bytes: int | None = None,
+    device: Any = "auto", precision: str = "float32", progress: bool | None = None,
+) -> Iterator[tuple[np.ndarray, Any]]:  # fmt: skip
     """The rows of the distance matrix, block by block, without ever holding the whole of it.
 
     Parameters
@@ -168,22 +148,12 @@ def iter_distances(
 
 
 def iter_pairs(
-    measures: Sequence[Array] | Embedded,
-    others: Sequence[Array] | Embedded | None = None,
-    *,
-    metric: str = "rpw",
-    weights: Sequence[Array] | None = None,
-    other_weights: Sequence[Array] | None = None,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    squared: bool = False,
-    block_bytes: int | None = None,
-    device: Any = "auto",
-    precision: str = "float32",
-    progress: bool | None = None,
-) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
+    measures: Sequence[Array] | Embedded, others: Sequence[Array] | Embedded | None = None, *,
+    metric: str = "rpw", weights: Sequence[Array] | None = None, other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None, ties: str = "canonical",
+    squared: bool = False, block_bytes: int | None = None,
+    device: Any = "auto", precision: str = "float32", progress: bool | None = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:  # fmt: skip
     """The distances of all pairs, each pair once, block by block: the fastest way to see them all.
 
     Parameters
@@ -219,22 +189,12 @@ def iter_pairs(
 
 
 def kneighbors(
-    measures: Sequence[Array] | Embedded,
-    others: Sequence[Array] | Embedded | None = None,
-    *,
-    n_neighbors: int = 5,
-    metric: str = "rpw",
-    weights: Sequence[Array] | None = None,
-    other_weights: Sequence[Array] | None = None,
-    n_projections: int = 50,
-    projections: Array | None = None,
-    seed: Any = None,
-    ties: str = "canonical",
-    block_bytes: int | None = None,
-    device: Any = "auto",
-    precision: str = "float32",
-    progress: bool | None = None,
-) -> tuple[Any, Any]:
+    measures: Sequence[Array] | Embedded, others: Sequence[Array] | Embedded | None = None, *,
+    n_neighbors: int = 5, metric: str = "rpw",
+    weights: Sequence[Array] | None = None, other_weights: Sequence[Array] | None = None,
+    n_projections: int = 50, projections: Array | None = None, seed: Any = None, ties: str = "canonical",
+    block_bytes: int | None = None, device: Any = "auto", precision: str = "float32", progress: bool | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """The nearest others of each measure, exactly, without ever holding the full matrix.
 
     Parameters

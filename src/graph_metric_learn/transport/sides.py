@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -104,10 +104,7 @@ def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curv
     if options.ties == "optimal":
         raise ValueError('ties="optimal" is available for pairwise_distances and single pairs only')
     u, v = measured_sides(measures, others, options)
-    if options.metric == "rpw":
-        width = u.dim * u.dim
-    else:
-        width = options.n_projections * (u.dim if options.metric == "pw" else 1)
+    width = (u.dim if options.metric == "rpw" else options.n_projections) * (1 if options.metric == "sw" else u.dim)
     where = chosen_device(options.device, u.points, u.numpy, _multiplications(u.sizes, (v or u).sizes, width))
     directions, carry = options.directions(u.dim, u.points)
     directions = None if directions is None else directions.to(where)
@@ -122,22 +119,9 @@ def measured_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Me
     u = as_measures(measures, options.weights)
     if others is None:
         return u, None
-    return in_common(u, as_measures(others, options.other_weights, names=_Names("others")), "measures", "others")
+    return in_common(u, as_measures(others, options.other_weights, names="others[{}]"), "measures", "others")
 
 
 def _multiplications(sizes: np.ndarray, sizes2: np.ndarray, width: int) -> float:
     """About how many multiplications the products take; width: numbers per step of a curve."""
     return len(sizes) * len(sizes2) * min(sizes.mean(), sizes2.mean()) * width
-
-
-class _Names(Sequence[str]):
-    """Names of measures for error messages, made only when one is needed."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, i: Any) -> Any:
-        return f"{self.what}[{i}]"
