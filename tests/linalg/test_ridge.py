@@ -177,7 +177,6 @@ def test_a_guess_leads_to_the_best_penalty(problem, monkeypatch, guess):
     wanted = best_penalty(*problem)
     assert wanted == (PENALTIES[errors.argmin()], errors.min())
     monkeypatch.setattr(ridge, "_EXACT", 10)
-    monkeypatch.setattr(ridge, "left_out_errors", None)  # not needed
     assert best_penalty(*problem, guess) == pytest.approx(wanted)
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_metric_learn.objectives.votes import class_votes, elected, neighbor_sums, vote_shares, weighted_votes
+from graph_metric_learn.objectives.votes import class_votes, elected, neighbor_sums, vote_shares
 
 KS = (1, 2, 5, 40)
 
@@ -86,7 +86,7 @@ def test_copies_take_all_where_nothing_limits_votes():
 def test_votes_are_the_shares_by_class(rng):
     d, codes = rounded_distances(rng, 20, 30), rng.integers(0, 3, 30)
     votes = class_votes(d, codes, 3, KS)
-    weighted = weighted_votes(d, codes, 3, KS)
+    weighted = class_votes(d, codes, 3, KS, weighted=True)
     for q, k in enumerate(KS):
         for found, by_distance in ((votes, False), (weighted, True)):
             shares = vote_shares(d, min(k, 30), weighted=by_distance)

@@ -56,14 +56,9 @@ class Objective(ABC):
 
     @abstractmethod
     def neighbor_scores(
-        self,
-        distances: np.ndarray,
-        neighbors: np.ndarray,
-        target: np.ndarray,
-        ks: Sequence[int],
-        *,
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
         weighted: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """How well each graph is predicted by the k nearest of some others [H, len(ks)].
 
         Parameters

@@ -14,7 +14,7 @@ from ..graphs import Graphs
 from .base import Objective, error_of_equals
 from .folds import spread_folds
 from .targets import given_targets, is_missing
-from .votes import class_votes, elected, weighted_votes
+from .votes import class_votes, elected
 
 _ROUNDING = 1e-12  # sums of scores less their mean that are no more than this are 0
 
@@ -62,17 +62,12 @@ class Classes(Objective):
         return spread_folds(target, count, rng, groups)
 
     def neighbor_scores(
-        self,
-        distances: np.ndarray,
-        neighbors: np.ndarray,
-        target: np.ndarray,
-        ks: Sequence[int],
-        *,
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
         weighted: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """1 where the class is right, else 0."""
         n_classes = max(int(target.max()), int(neighbors.max())) + 1
-        votes = (weighted_votes if weighted else class_votes)(distances, neighbors, n_classes, tuple(ks))
+        votes = class_votes(distances, neighbors, n_classes, tuple(ks), weighted=weighted)
         return elected(votes) == target[:, None]
 
     def outputs(self, target: np.ndarray) -> np.ndarray:
@@ -97,9 +92,8 @@ class Classes(Objective):
         """A class whose draws do not differ counts as if one more were right, and one wrong: few are never certain."""
         if self.balanced(scores, target) is None:
             return None
-        group = np.unique(groups, return_inverse=True)[1]
+        group, codes = np.unique(groups, return_inverse=True)[1], np.unique(target)
         of_groups, square = np.zeros(group.max() + 1), 0.0
-        codes = np.unique(target)
         for code in codes:
             members = np.flatnonzero(target == code)
             own, draw = np.unique(group[members], return_inverse=True)

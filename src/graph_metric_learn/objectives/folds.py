@@ -41,37 +41,32 @@ def spread_folds(
     tally = np.zeros((n_groups, n_classes), dtype=np.int64)
     np.add.at(tally, (member_of, codes[shuffled]), 1)
     of_folds = np.zeros((count, n_classes), dtype=np.int64)
-    place = np.empty(n_groups, dtype=np.int64)
-    for group in _by_size(tally, rng):
+    fold_of = np.empty(n_groups, dtype=np.int64)
+    order = rng.permutation(n_groups)
+    for group in order[np.argsort(-tally[order].sum(1), kind="stable")]:  # larger groups first, else at random
         most = int(tally[group].argmax())
         fold = min(range(count), key=lambda f: (of_folds[f, most], of_folds[f].sum()))
-        place[group] = fold
+        fold_of[group] = fold
         of_folds[fold] += tally[group]
-    folds[shuffled] = place[member_of]
+    folds[shuffled] = fold_of[member_of]
     return folds
-
-
-def _by_size(tally: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Groups in random order, larger ones first."""
-    order = rng.permutation(len(tally))
-    return order[np.argsort(-tally[order].sum(1), kind="stable")]
 
 
 def check_groups(groups: Any, count: int) -> np.ndarray | None:
     """Groups of graphs as whole numbers [N], or None; one clear error where they do not fit."""
     if groups is None:
         return None
-    given = target_array(groups)
-    if given.shape != (count,):
-        raise ValueError(f"{count} graphs, but groups of shape {given.shape}: give one group per graph")
-    entries = given.tolist()
+    names = target_array(groups)
+    if names.shape != (count,):
+        raise ValueError(f"{count} graphs, but groups of shape {names.shape}: give one group per graph")
+    entries = names.tolist()
     for i, group in enumerate(entries):
         if is_missing(group):
             raise ValueError(f"the group of graph {i} is {group}: give it one of its own if it is alone")
-    places = {group: place for place, group in enumerate(dict.fromkeys(entries))}
-    if len(places) == 1:
+    codes = {group: code for code, group in enumerate(dict.fromkeys(entries))}
+    if len(codes) == 1:
         raise ValueError("all graphs are of one group: none can be held out for the others; leave groups out")
-    return np.array([places[group] for group in entries])
+    return np.array([codes[group] for group in entries])
 
 
 def groups_among(groups: np.ndarray | None, which: np.ndarray) -> np.ndarray | None:

@@ -12,14 +12,9 @@ NEIGHBORS = (1, 2, 3, 5, 7)  # the k that are tried
 
 
 def leave_one_out(
-    objective: Objective,
-    distances: np.ndarray,
-    target: np.ndarray,
-    ks: Sequence[int] | None = None,
-    *,
-    weighted: bool = False,
-    groups: np.ndarray | None = None,
-) -> np.ndarray:
+    objective: Objective, distances: np.ndarray, target: np.ndarray, ks: Sequence[int] | None = None, *,
+    weighted: bool = False, groups: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """Mean score for each k, each graph predicted by all others, from distances [N, N].
 
     See :meth:`Objective.left_out_scores`. `ks` are those of `NEIGHBORS` that N graphs have neighbours for when None.

@@ -76,14 +76,9 @@ class Numbers(Objective):
         return table if self.several_ else table[:, 0]
 
     def neighbor_scores(
-        self,
-        distances: np.ndarray,
-        neighbors: np.ndarray,
-        target: np.ndarray,
-        ks: Sequence[int],
-        *,
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
         weighted: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """Of each number, the k nearest that have it count. Where none has, 0 is predicted: the mean."""
         means = np.zeros((len(distances), len(ks), neighbors.shape[1]))
         for rows, columns in columns_by_gaps(np.isfinite(neighbors)):
@@ -92,7 +87,7 @@ class Numbers(Objective):
             sums = neighbor_sums(near, values, tuple(ks), weighted=weighted)
             total, weight = sums[:, :, :-1], sums[:, :, -1:]
             means[:, :, columns] = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
-        return np.stack([self.output_scores(means[:, place], target) for place in range(len(ks))], axis=1)
+        return np.stack([self.output_scores(means[:, q], target) for q in range(len(ks))], axis=1)
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
         known = np.isfinite(target)
@@ -131,15 +126,12 @@ def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:
 
     With several columns entries may be missing (NaN), but not all of a graph, nor all of a column.
     """
-    given = given_targets(graphs, y)
-    if given is None:
-        raise ValueError("no numbers to learn from: pass y, or graphs that carry them (Data.y)")
-    numbers = _finite_numbers(given, len(graphs))
+    numbers = _finite_numbers(graphs, y, "no numbers to learn from")
     table = numbers.reshape(len(numbers), -1)
-    for place, column in enumerate(table.T):
+    for i, column in enumerate(table.T):
         finite = column[np.isfinite(column)]
         if len(finite) == 0 or np.ptp(finite) == 0:
-            which = f"target {place}" if table.shape[1] > 1 else "the target"
+            which = f"target {i}" if table.shape[1] > 1 else "the target"
             what = _KNOWN_FOR.get(len(finite), "the same for all graphs")
             raise ValueError(f"{which} is {what}: there is nothing to learn from")
         if np.ptp(finite) < _LEAST:
@@ -152,18 +144,18 @@ def check_scored_numbers(graphs: Graphs, y: Any) -> np.ndarray:
 
     Checked as in `check_numbers`, but they may all be the same, and a column may be missing.
     """
-    given = given_targets(graphs, y)
-    if given is None:
-        raise ValueError("no numbers: pass y, or graphs that carry them (Data.y)")
-    return _finite_numbers(given, len(graphs))
+    return _finite_numbers(graphs, y, "no numbers")
 
 
-def _finite_numbers(given: np.ndarray, count: int) -> np.ndarray:
-    """Targets of `count` graphs as float64; NaN is an entry that is missing, of several numbers."""
-    if given.shape[0] != count or given.ndim > 2 or given.size == 0:
-        raise ValueError(f"{count} graphs, but targets of shape {given.shape}")
-    numbers = as_numbers(given)
-    table = numbers.reshape(count, -1)
+def _finite_numbers(graphs: Graphs, y: Any, without: str) -> np.ndarray:
+    """Targets as float64; NaN is an entry that is missing, of several numbers. without: what to say where none are."""
+    targets = given_targets(graphs, y)
+    if targets is None:
+        raise ValueError(f"{without}: pass y, or graphs that carry them (Data.y)")
+    if targets.shape[0] != len(graphs) or targets.ndim > 2 or targets.size == 0:
+        raise ValueError(f"{len(graphs)} graphs, but targets of shape {targets.shape}")
+    numbers = as_numbers(targets)
+    table = numbers.reshape(len(graphs), -1)
     several = table.shape[1] > 1
     if np.nanmax(np.abs(np.where(np.isinf(table), np.nan, table)), initial=0.0) > _MOST:
         raise ValueError(f"targets beyond {_MOST:g} cannot be squared: scale them down")
@@ -177,18 +169,18 @@ def _finite_numbers(given: np.ndarray, count: int) -> np.ndarray:
     return numbers
 
 
-def as_numbers(given: np.ndarray) -> np.ndarray:
+def as_numbers(targets: np.ndarray) -> np.ndarray:
     """Targets as float64, NaN where one is missing: None, or pandas' NA, in arrays of objects.
 
     >>> as_numbers(np.array([None, 2, "0.5"], dtype=object))
     array([nan, 2. , 0.5])
     """
-    if given.dtype.kind in "OUS":
-        rows = given.reshape(len(given), -1).tolist()
-        return np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(given.shape)
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"targets must be real numbers, got {given.dtype}")
-    return given.astype(np.float64)
+    if targets.dtype.kind in "OUS":
+        rows = targets.reshape(len(targets), -1).tolist()
+        return np.array([[_number(one, i) for one in row] for i, row in enumerate(rows)]).reshape(targets.shape)
+    if targets.dtype.kind not in "biuf":
+        raise ValueError(f"targets must be real numbers, got {targets.dtype}")
+    return targets.astype(np.float64)
 
 
 def _number(value: Any, graph: int) -> float:

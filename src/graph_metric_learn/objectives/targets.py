@@ -14,11 +14,11 @@ def given_targets(graphs: Graphs, y: Any) -> np.ndarray | None:
     """y as an array, or what the graphs carry (`Data.y`), or None where there is nothing."""
     if y is None:
         return _carried(graphs)
-    given = target_array(as_listed("targets", y))
-    if given.ndim == 0 or len(given) != len(graphs):
-        count = len(given) if given.ndim else "one number as"
+    targets = target_array(as_listed("targets", y))
+    if targets.ndim == 0 or len(targets) != len(graphs):
+        count = len(targets) if targets.ndim else "one number as"
         raise ValueError(f"{len(graphs)} graphs, but {count} targets: give one per graph")
-    return given
+    return targets
 
 
 def _carried(graphs: Graphs) -> np.ndarray | None:
@@ -47,21 +47,21 @@ def target_array(y: Any) -> np.ndarray:
         y = y.detach().cpu()
         y = (y.float() if str(y.dtype) == "torch.bfloat16" or "float8" in str(y.dtype) else y).numpy()
     try:
-        given = np.asarray(y)
+        array = np.asarray(y)
     except ValueError:
         raise ValueError("targets must be one number or string per graph, or rows of the same length") from None
-    if given.dtype.kind == "S" or (given.dtype.kind == "O" and any(isinstance(one, bytes) for one in given.flat)):
+    if array.dtype.kind == "S" or (array.dtype.kind == "O" and any(isinstance(one, bytes) for one in array.flat)):
         raise ValueError("targets are bytes: decode them to strings first, as in [one.decode() for one in y]")
-    if given.dtype.kind in "US" and not isinstance(y, np.ndarray):
-        given = np.asarray(y, dtype=object)
-    if given.dtype.kind != "O":
-        return given
-    entries = given.reshape(-1).tolist()
+    if array.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        array = np.asarray(y, dtype=object)
+    if array.dtype.kind != "O":
+        return array
+    entries = array.reshape(-1).tolist()
     texts = {isinstance(one, str) for one in entries}
     if len(texts) != 1 or any(is_missing(one) for one in entries):
-        return given
+        return array
     plain = np.array(entries, dtype=str if texts == {True} else None)
-    return plain.reshape(given.shape) if plain.size == given.size else given
+    return plain.reshape(array.shape) if plain.size == array.size else array
 
 
 def is_missing(value: Any) -> bool:

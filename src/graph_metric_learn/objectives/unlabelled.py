@@ -28,14 +28,9 @@ class Unlabelled(Objective):
         return target
 
     def neighbor_scores(
-        self,
-        distances: np.ndarray,
-        neighbors: np.ndarray,
-        target: np.ndarray,
-        ks: Sequence[int],
-        *,
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
         weighted: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         raise ValueError("without targets, neighbours cannot be scored")
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -52,48 +52,35 @@ def neighbor_sums(
 
     Parameters
     ----------
-    distances : ndarray [N, M]
-        Infinite for those that do not count.
+    distances, weighted
+        See :func:`vote_shares`. Fewer than k count where fewer are at a finite distance.
     values : ndarray [M, T]
     ks : tuple of int
         Ascending; one larger than M counts as M.
-    weighted : bool
-        Whether neighbours count as one over the distance, see :func:`vote_shares`.
 
     Returns
     -------
     sums : ndarray [N, len(ks), T]
-        Fewer than k count where fewer are at a finite distance.
     """
     if list(ks) != sorted(ks) or min(ks) < 1:
         raise ValueError(f"ks must ascend from 1 or more, got {ks}")
     if distances.shape[1] == 0:
         raise ValueError("there are no neighbours to choose from")
+    rows, values = np.ascontiguousarray(distances), np.ascontiguousarray(values, dtype=np.float64)
     counts = np.minimum(np.array(ks, dtype=np.int64), distances.shape[1])
     sums = np.zeros((len(distances), len(ks), values.shape[1]))
-    _add_up(
-        np.ascontiguousarray(distances),
-        np.ascontiguousarray(values, dtype=np.float64),
-        counts,
-        weighted,
-        VOTE_LIMIT,
-        sums,
-        threads=distances.size > _SMALL,
-    )
+    _add_up(rows, values, counts, weighted, VOTE_LIMIT, sums, threads=distances.size > _SMALL)
     return sums
 
 
-def class_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
-    """Votes for each class by k nearest neighbours [N, len(ks), n_classes], for several k at once; they add up to k.
+def class_votes(
+    distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...], *, weighted: bool = False
+) -> np.ndarray:
+    """Votes for each class by k nearest neighbours [N, len(ks), n_classes]; without weights they add up to k.
 
     `codes` [M] are the classes of the voters, 0 … n_classes − 1; see :func:`neighbor_sums`.
     """
-    return neighbor_sums(distances, np.eye(n_classes)[codes], ks)
-
-
-def weighted_votes(distances: np.ndarray, codes: np.ndarray, n_classes: int, ks: tuple[int, ...]) -> np.ndarray:
-    """The same with votes that count as one over the distance; they do not add up to k."""
-    return neighbor_sums(distances, np.eye(n_classes)[codes], ks, weighted=True)
+    return neighbor_sums(distances, np.eye(n_classes)[codes], ks, weighted=weighted)
 
 
 def elected(votes: np.ndarray) -> np.ndarray:

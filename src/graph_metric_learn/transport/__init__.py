@@ -2,11 +2,10 @@
 
 from .curves import Curves, as_curves
 from .distances import pw_distance, rpw_distance, sw_distance
-from .embedded import Embedded
+from .embedded import Embedded, Vectors
 from .grids import curve_vectors
 from .means import mean_curve
 from .pairwise import iter_distances, iter_pairs, kneighbors, pairwise_distances
-from .vectors import Vectors
 
 __all__ = [
     "Curves",

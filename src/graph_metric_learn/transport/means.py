@@ -12,11 +12,10 @@ from torch import Tensor
 from .._core.ragged import by_size, groups, offsets
 from ..linalg.squared_distances import squared_distances as squares_between
 from .curves import Curves, have_equal_steps
-from .embedded import Embedded, Kind
+from .embedded import Embedded, Kind, Vectors
 from .engines.allpairs import squared_distances
 from .engines.base import pieces
 from .grids import running_sums
-from .vectors import Vectors
 from .walks import walk_pairs
 
 _NUMBERS = 2**22  # numbers that are converted to float64 at a time

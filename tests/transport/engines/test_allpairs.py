@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,7 +58,13 @@ def name_of(engine):
     return next(name for name, known in ENGINES.items() if known is engine)
 
 
-def test_which_engine_is_chosen(rng, monkeypatch):
+def elsewhere(curves):
+    """The same on a device that is not the CPU: torch's "meta", which holds shapes only."""
+    steps = None if curves.steps is None else curves.steps.to("meta")
+    return replace(curves, values=curves.values.to("meta"), steps=steps)
+
+
+def test_which_engine_is_chosen(rng):
     clouds = [make_cloud(rng, n, 2) for n in (3, 5, 4, 6, 2, 3)]
     curves, weighted = gml.as_curves(clouds), gml.as_curves(clouds, weights=make_weights(rng, clouds))
     grad = gml.as_curves([torch.from_numpy(x).requires_grad_() for x in clouds])
@@ -68,28 +75,39 @@ def test_which_engine_is_chosen(rng, monkeypatch):
     assert name_of(choose_engine(grad)) == name_of(choose_engine(curves[:1], grad)) == "autograd"
     with torch.no_grad():
         assert name_of(choose_engine(grad)) == "compiled"
-    monkeypatch.setattr(gml.Curves, "compiled", False)  # as on a GPU
+    curves, weighted, grad = (elsewhere(side) for side in (curves, weighted, grad))
     assert name_of(choose_engine(curves)) == name_of(choose_engine(curves[:4], curves)) == "tiled"
     assert name_of(choose_engine(grad)) == name_of(choose_engine(curves, grad)) == "autograd"
     assert name_of(choose_engine(weighted)) == "walked"
 
 
 def test_no_engine_is_said(rng, monkeypatch):
-    monkeypatch.setattr(allpairs, "ENGINES", type(ENGINES)("engine"))
+    for name in reversed(list(ENGINES)):  # put back from the last to the first: in their order
+        monkeypatch.delitem(ENGINES, name)
     with pytest.raises(ValueError, match="none of the engines"):
         choose_engine(gml.as_curves([make_cloud(rng, 3, 2)]))
 
 
 def test_the_engine_is_chosen_once_per_call(rng, monkeypatch):
-    real, calls = allpairs.choose_engine, []
-    monkeypatch.setattr(allpairs, "choose_engine", lambda *sides: calls.append(1) or real(*sides))
+    class Asked(Engine):
+        times = 0
+
+        def takes(self, u, v):
+            self.times += 1
+            return False
+
+        def matrix(self, u, v, run):
+            raise AssertionError("it takes nothing")
+
+    asked = Asked()
+    monkeypatch.setitem(ENGINES, "asked", asked)
     clouds = [make_cloud(rng, int(n), 2) for n in rng.integers(1, 9, 12)]
     gml.pairwise_distances(clouds)
     list(gml.iter_distances(clouds, block_bytes=1))
     list(gml.iter_pairs(clouds, block_bytes=1))
     gml.kneighbors(clouds, n_neighbors=2, block_bytes=1)
     gml.pairwise_distances(clouds, out=np.empty((12, 12)))
-    assert len(calls) == 5
+    assert asked.times == 5
 
 
 def test_neighbours_of_curves_with_gradients_have_none(rng):

@@ -1,10 +1,11 @@
-"""What follows from `takes` and `matrix` alone."""
+"""What follows from `takes` and `matrix` alone, and the smallest entries of a block."""
 
 import numpy as np
 import pytest
 import torch
 
 import graph_metric_learn as gml
+from graph_metric_learn.transport.engines import base
 from graph_metric_learn.transport.engines.base import Engine, Run, pieces
 from graph_metric_learn.transport.walks import walk_pairs
 from helpers import make_cloud
@@ -99,3 +100,37 @@ def test_an_engine_without_a_matrix_is_none():
 def test_pieces_of_a_slice():
     assert list(pieces(slice(2, 2), 3)) == []
     assert [range(9)[piece] for piece in pieces(slice(2, 9), 3)] == [range(2, 5), range(5, 8), range(8, 9)]
+
+
+def test_equal_entries_by_name(device):
+    squares = torch.tensor([[2.0, 1.0, 1.0, 1.0, 0.0], [3.0, 3.0, 3.0, 3.0, 3.0]], device=device)
+    names = torch.tensor([4, 3, 0, 2, 1], device=device)
+    found, which = base.smallest(squares, 3, names)
+    assert found.tolist() == [[0, 1, 1], [3, 3, 3]]
+    assert which.tolist() == [[1, 0, 2], [0, 1, 2]]
+    assert base.smallest(squares, 5, names)[1].tolist() == [[1, 0, 2, 3, 4], [0, 1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("k", [1, 4, 11])
+def test_both_implementations_like_a_stable_sort(rng, device, k, monkeypatch):
+    monkeypatch.setattr(base, "_TIED_ROWS", 3)
+    block = rng.integers(0, 4, size=(10, 12)).astype(float)  # many equal ones
+    names = torch.from_numpy(np.arange(12)).to(device)
+    found, which = base.smallest(torch.from_numpy(block).to(device), k, names)
+    wanted = np.argsort(block, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(which.cpu().numpy(), wanted)
+    np.testing.assert_array_equal(found.cpu().numpy(), np.take_along_axis(block, wanted, 1))
+    found, which = base.smallest_of_block(torch.from_numpy(block).to(device), k, None)
+    np.testing.assert_array_equal(which.cpu().numpy(), wanted)
+
+
+def test_a_rows_own_column_is_left_out(rng, device):
+    block, own = rng.normal(size=(5, 5)), np.array([3, 1, 4, 0, 2])
+    found, which = base.smallest_of_block(
+        torch.from_numpy(block.copy()).to(device), 4, torch.from_numpy(own).to(device)
+    )
+    visible = block.copy()
+    visible[np.arange(5), own] = np.inf
+    wanted = np.argsort(visible, axis=1)[:, :4]
+    np.testing.assert_array_equal(which.cpu().numpy(), wanted)
+    np.testing.assert_array_equal(found.cpu().numpy(), np.take_along_axis(block, wanted, 1))

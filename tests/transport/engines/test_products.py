@@ -5,6 +5,7 @@ import torch
 import graph_metric_learn as gml
 from graph_metric_learn.transport.engines import products
 from graph_metric_learn.transport.engines.base import Run
+from graph_metric_learn.transport.engines.pair_by_pair import WalkedEngine
 from graph_metric_learn.transport.walks import walk_pairs
 from helpers import KINDS, make_cloud, make_weights
 
@@ -98,12 +99,13 @@ def test_near_pairs_keep_their_digits(rng, compiled):
     np.testing.assert_allclose(squares[np.arange(8), np.arange(8, 16)], 3e-14, rtol=1e-5)
 
 
-def test_blocks_of_few_rows_are_walked(rng, compiled, monkeypatch):
-    curves = gml.as_curves([make_cloud(rng, 3, 2) for _ in range(9)])
-    monkeypatch.setattr(products, "CompiledBlocks", None)
-    np.testing.assert_allclose(compiled.matrix(curves[:4], curves, Run()).numpy(), walked(curves[:4], curves))
-    with pytest.raises(TypeError):
-        compiled.matrix(curves[:5], curves, Run())
+def test_blocks_of_few_rows_are_walked(rng, compiled):
+    curves = gml.as_curves([make_cloud(rng, 3, 2) + 100 for _ in range(9)])  # products would round
+    by_walks = WalkedEngine().matrix(curves[:5], curves, Run()).numpy()
+    np.testing.assert_array_equal(compiled.matrix(curves[:4], curves, Run()).numpy(), by_walks[:4])
+    by_products = compiled.matrix(curves[:5], curves, Run()).numpy()
+    np.testing.assert_allclose(by_products, by_walks, rtol=1e-9)
+    assert (by_products != by_walks).any()
 
 
 @pytest.fixture

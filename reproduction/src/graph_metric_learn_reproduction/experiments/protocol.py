@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from graph_metric_learn.objectives import Classes
 from graph_metric_learn.objectives.leave_one_out import NEIGHBORS, leave_one_out
-from graph_metric_learn.objectives.votes import class_votes, elected, weighted_votes
+from graph_metric_learn.objectives.votes import class_votes, elected
 
 FIRST_SEED = 42
 FOLDS = 10
@@ -105,8 +105,7 @@ def choose_knn_loo(
     codes = _codes(y)
     scores = leave_one_out(Classes(), distances[np.ix_(train, train)], codes[train], weighted=weighted)
     best = int(scores.argmax())
-    votes_of = weighted_votes if weighted else class_votes
-    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], votes_of)
+    final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], weighted=weighted)
     return Outcome({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
 
 
@@ -183,14 +182,10 @@ def _fit_quietly(model: SVC, gram: np.ndarray, codes: np.ndarray) -> SVC:
 
 
 def _knn_scores(
-    distances: np.ndarray,
-    y: np.ndarray,
-    truth: np.ndarray,
-    votes_of: Callable = class_votes,
-    ks: tuple[int, ...] = NEIGHBORS,
+    distances: np.ndarray, y: np.ndarray, truth: np.ndarray, ks: tuple[int, ...] = NEIGHBORS, *, weighted: bool = False
 ) -> np.ndarray:
     """Accuracy for each k, from one search."""
-    votes = votes_of(distances, y, int(y.max()) + 1, ks)
+    votes = class_votes(distances, y, int(y.max()) + 1, ks, weighted=weighted)
     return (elected(votes) == truth[:, None]).mean(0)
 
 

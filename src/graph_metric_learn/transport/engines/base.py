@@ -13,7 +13,9 @@ from torch import Tensor
 
 from ..._core.ragged import by_size
 from ..curves import Curves
-from .smallest import smallest_of_block
+from ..devices import DeviceFlag
+
+_TIED_ROWS = 1024  # rows with ties looked at together
 
 
 class NoBar:
@@ -124,3 +126,45 @@ def pieces(where: slice, width: int) -> Iterator[slice]:
     """
     for lo in range(where.start, where.stop, width):
         yield slice(lo, min(lo + width, where.stop))
+
+
+def smallest_of_block(block: Tensor, k: int, own: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The k smallest entries of each row and their columns [R, k], ascending, equal ones by column; not own[row].
+
+    Compiled on the CPU; on GPUs by :func:`smallest`.
+    """
+    if block.device.type == "cpu":
+        from ..kernels.matrices import smallest as compiled_smallest
+
+        best, where = np.empty((len(block), k), block.numpy().dtype), np.empty((len(block), k), np.int64)
+        skip = np.full(len(block), -1) if own is None else own.numpy()
+        compiled_smallest(block.numpy(), skip, best, where)
+        return torch.from_numpy(best), torch.from_numpy(where)
+    if own is not None:
+        block[torch.arange(len(block), device=block.device), own] = torch.inf
+    return smallest(block, k, torch.arange(block.shape[1], device=block.device))
+
+
+def smallest(squares: Tensor, k: int, names: Tensor) -> tuple[Tensor, Tensor]:
+    """The k smallest entries of each row, ascending, and the names [C] of their columns; equal ones by name.
+
+    The choice of `torch.topk` among equal entries is not specified, so rows with ties are looked at again.
+    """
+    more = min(k + 1, squares.shape[1])
+    values, place = torch.topk(squares, more, largest=False, sorted=True)
+    if more > k:
+        tied = values[:, k] == values[:, k - 1]  # topk may have taken any of the equal entries
+        if DeviceFlag(tied.any()).get():
+            for some in tied.nonzero()[:, 0].split(_TIED_ROWS):
+                place[some, :k] = _smallest_tied(squares[some], values[some, k - 1 : k], k, names)
+            values = torch.gather(squares, 1, place)
+    values, which = values[:, :k], names[place[:, :k]]
+    which, by_name = which.sort(dim=1)
+    values, by_value = torch.gather(values, 1, by_name).sort(dim=1, stable=True)
+    return values, torch.gather(which, 1, by_value)
+
+
+def _smallest_tied(squares: Tensor, last: Tensor, k: int, names: Tensor) -> Tensor:
+    """Columns of all entries below `last` [R, 1], filled up to k with entries equal to it, in order of their names."""
+    rank = torch.where(squares < last, -1, torch.where(squares == last, names, len(names)))
+    return torch.topk(rank, k, dim=1, largest=False).indices

@@ -16,9 +16,8 @@ from torch import Tensor
 from ..._core.ragged import groups
 from ..curves import Curves, have_equal_steps
 from ..devices import free_memory
-from .base import Engine, Run
+from .base import Engine, Run, smallest
 from .products import centred
-from .smallest import smallest
 from .tiles import Tile, Tiles
 
 _ROWS_BYTES = 2**29  # of rows in the caller's order, made and copied at a time

@@ -9,9 +9,9 @@ The product loses digits where two curves nearly coincide, so such pairs are wal
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -30,12 +30,18 @@ _AVERAGES = 2**20  # numbers in a block of averages: few enough to stay in the c
 _SERIAL = 2**16  # numbers up to which one thread is faster than waking the others
 
 
-class Blocks(Protocol):
-    """A matrix of squared distances of curves sorted by size, made block by block."""
+class Blocks(ABC):
+    """The matrix of squared distances of curves sorted by size, made block by block."""
 
+    @abstractmethod
+    def __init__(self, u: Curves, v: Curves | None) -> None:
+        """The empty matrix."""
+
+    @abstractmethod
     def fill(self, n: int, rows: slice, cols: slice) -> None:
         """Makes a block; all its rows, or all its columns, have n steps, the others as many or more."""
 
+    @abstractmethod
     def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
         """The matrix whose entry (i, j) is entry (rows[i], cols[j]) of the sorted one."""
 
@@ -43,9 +49,7 @@ class Blocks(Protocol):
 class ProductEngine(Engine):
     """An engine that makes the matrix by one product for each size; see `CompiledEngine` and `AutogradEngine`."""
 
-    @abstractmethod
-    def blocks(self, u: Curves, v: Curves | None) -> Blocks:
-        """The empty matrix of curves sorted by size."""
+    blocks: ClassVar[type[Blocks]]
 
     def prepared(self, u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
         return centred(u, v)
@@ -71,29 +75,12 @@ class ProductEngine(Engine):
 def centred(u: Curves, v: Curves | None) -> tuple[Curves, Curves | None]:
     """Both sides shifted so that the mean of u's values is 0: distances stay the same, products lose fewer digits."""
     centre = u.values.detach().mean(0, dtype=torch.float64).to(u.values.dtype)
-
-    def shifted(side: Curves) -> Curves:
-        return replace(side, values=side.values - centre)
-
-    return shifted(u), None if v is None else shifted(v)
+    return replace(u, values=u.values - centre), None if v is None else replace(v, values=v.values - centre)
 
 
 def curves_per_piece(n: int, width: int, times: int = 1) -> int:
     """How many curves are averaged on n cells at a time; width: numbers per cell, times: factor for the memory used."""
     return max(1, times * _AVERAGES // (n * width))
-
-
-class CompiledEngine(ProductEngine):
-    """Products on the CPU; blocks of few rows are walked."""
-
-    def takes(self, u: Curves, v: Curves | None) -> bool:
-        return have_equal_steps(u, v) and u.compiled and (v is None or v.compiled)
-
-    def matrix(self, u: Curves, v: Curves | None, run: Run) -> Tensor:
-        return WalkedEngine().matrix(u, v, run) if is_few_rows(u, v) else super().matrix(u, v, run)
-
-    def blocks(self, u: Curves, v: Curves | None) -> CompiledBlocks:
-        return CompiledBlocks(u, v)
 
 
 class _Side(NamedTuple):
@@ -104,24 +91,32 @@ class _Side(NamedTuple):
     sizes: np.ndarray
     norms: np.ndarray
 
+    @classmethod
+    def of(cls, curves: Curves) -> _Side:
+        from ..kernels.matrices import squared_norms
+
+        values = curves.values.detach().contiguous().numpy()
+        norms = np.empty(len(curves))
+        squared_norms(values, curves.offsets, curves.sizes, norms, threads=values.size > _SERIAL)
+        return cls(values, curves.offsets[:-1], curves.sizes, norms)
+
     def some(self, which: slice) -> _Side:
         return _Side(self.values, self.starts[which], self.sizes[which], self.norms[which])
 
 
-class CompiledBlocks:
-    """The matrix of curves sorted by size, made block by block, see `products.Blocks`."""
+class CompiledBlocks(Blocks):
+    """Products on the CPU, by compiled loops."""
 
     def __init__(self, u: Curves, v: Curves | None) -> None:
         self.near = NEAR["float32", u.values.dtype]
         self.directions = u.values.shape[1]
         self.width = self.directions * u.values.shape[2]
-        self.u = _side(u)
-        self.v = self.u if v is None else _side(v)
+        self.u = _Side.of(u)
+        self.v = self.u if v is None else _Side.of(v)
         self.same = v is None
         self.out = u.values.new_empty(len(u), len(self.v.sizes))
 
     def fill(self, n: int, rows: slice, cols: slice) -> None:
-        """Makes a block; all its rows, or all its columns, have n steps, the others as many or more."""
         from ...linalg.loops import squares_from_products
         from ..kernels.matrices import walk_near
 
@@ -153,7 +148,6 @@ class CompiledBlocks:
         return torch.from_numpy(out)
 
     def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
-        """The matrix whose entry (i, j) is entry (rows[i], cols[j]) of the sorted one."""
         from ...linalg.loops import mirror
         from ..kernels.matrices import permute
 
@@ -163,27 +157,20 @@ class CompiledBlocks:
         return self.out
 
 
-def _side(curves: Curves) -> _Side:
-    from ..kernels.matrices import squared_norms
+class CompiledEngine(ProductEngine):
+    """Products on the CPU; blocks of few rows are walked."""
 
-    values = curves.values.detach().contiguous().numpy()
-    norms = np.empty(len(curves))
-    squared_norms(values, curves.offsets, curves.sizes, norms, threads=values.size > _SERIAL)
-    return _Side(values, curves.offsets[:-1], curves.sizes, norms)
-
-
-class AutogradEngine(ProductEngine):
-    """Products that torch differentiates; takes all curves of equal steps, the engine of last resort for them."""
+    blocks = CompiledBlocks
 
     def takes(self, u: Curves, v: Curves | None) -> bool:
-        return have_equal_steps(u, v)
+        return have_equal_steps(u, v) and u.compiled and (v is None or v.compiled)
 
-    def blocks(self, u: Curves, v: Curves | None) -> AutogradBlocks:
-        return AutogradBlocks(u, v)
+    def matrix(self, u: Curves, v: Curves | None, run: Run) -> Tensor:
+        return WalkedEngine().matrix(u, v, run) if is_few_rows(u, v) else super().matrix(u, v, run)
 
 
-class AutogradBlocks:
-    """The matrix of curves sorted by size, made block by block, see `products.Blocks`."""
+class AutogradBlocks(Blocks):
+    """Products that torch differentiates."""
 
     def __init__(self, u: Curves, v: Curves | None) -> None:
         self.near = NEAR["float32", u.values.dtype]
@@ -193,7 +180,6 @@ class AutogradBlocks:
         self.out = u.values.new_zeros(len(u), len(self.v))
 
     def fill(self, n: int, rows: slice, cols: slice) -> None:
-        """Makes a block; all its rows, or all its columns, have n steps, the others as many or more."""
         width = self.u.values.shape[1] * self.u.values.shape[2]
         step = curves_per_piece(n, width, times=16)
         for some_rows in pieces(rows, step):
@@ -213,13 +199,21 @@ class AutogradBlocks:
                 self.out[some_rows, some_cols] = squares
 
     def result(self, rows: np.ndarray, cols: np.ndarray) -> Tensor:
-        """The matrix whose entry (i, j) is entry (rows[i], cols[j]) of the sorted one."""
         out = self.out
         if self.same:
             right = out.triu(1)
             out = right + right.T
         at, at2 = (torch.from_numpy(places).to(out.device) for places in (rows, cols))
         return out[at][:, at2]
+
+
+class AutogradEngine(ProductEngine):
+    """Products that torch differentiates; takes all curves of equal steps, the engine of last resort for them."""
+
+    blocks = AutogradBlocks
+
+    def takes(self, u: Curves, v: Curves | None) -> bool:
+        return have_equal_steps(u, v)
 
 
 def squared_norms(curves: Curves) -> Tensor:

@@ -15,7 +15,7 @@ from ...objectives import Numbers
 from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
-from ...objectives.votes import class_votes, elected, neighbor_sums, weighted_votes
+from ...objectives.votes import class_votes, elected, neighbor_sums
 from ...predictors.fold_distances import own_fold_views
 from ...predictors.predictor import MetricPredictor
 from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
@@ -233,5 +233,5 @@ def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weight
         sums, weights = neighbor_sums(distances[:, finite], values, (k,), weighted=weighted)[:, 0].T
         return np.where(weights > 0, sums / np.where(weights > 0, weights, 1.0), target[finite].mean())
     classes, codes = np.unique(target, return_inverse=True)
-    votes = (weighted_votes if weighted else class_votes)(distances, codes, len(classes), (k,))
+    votes = class_votes(distances, codes, len(classes), (k,), weighted=weighted)
     return classes[elected(votes[:, 0])]
