@@ -15,13 +15,9 @@ _GAPS = 8  # sets of targets, each with its own gaps, that are left out exactly;
 
 
 def left_out_errors(
-    kernel: np.ndarray,
-    targets: np.ndarray,
-    penalties: np.ndarray = PENALTIES,
-    *,
-    scale_invariant: bool = False,
-    groups: np.ndarray | None = None,
-) -> np.ndarray:
+    kernel: np.ndarray, targets: np.ndarray, penalties: np.ndarray = PENALTIES, *,
+    scale_invariant: bool = False, groups: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """Mean squared error of leaving one out, by penalty [P], added up over the targets.
 
     With K = Q Λ Qᵀ: α = (K + λI)⁻¹ Y, and the prediction of a graph left out misses by α_i / ((K + λI)⁻¹)_ii; those of
@@ -46,28 +42,28 @@ def left_out_errors(
         values = np.maximum(values, 0.0)
         rotated, squares = axes.T @ wanted, axes**2
         members = _members(groups, rows)
-        for place, penalty in enumerate(penalties):
+        for p, penalty in enumerate(penalties):
             factors = 1.0 / (values + penalty)
             solved = axes @ (factors[:, None] * rotated)
             left_out = solved / (squares @ factors)[:, None]
             for together in members:
                 some = axes[together]
                 left_out[together] = np.linalg.solve((some * factors) @ some.transpose(0, 2, 1), solved[together])
-            missed[place][np.ix_(rows, columns)] = left_out
+            missed[p][np.ix_(rows, columns)] = left_out
     return np.array([_error(one, targets, scale_invariant=scale_invariant) for one in missed])
 
 
 def _parts(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Rows, columns, and the targets [n, t] there without gaps: as they are, or with 0 where there are too many."""
-    every, rest = np.arange(len(targets)), []
-    for place, (rows, columns) in enumerate(columns_by_gaps(np.isfinite(targets))):
-        if len(rows) == len(targets) or place < _GAPS:
+    rest = []
+    for i, (rows, columns) in enumerate(columns_by_gaps(np.isfinite(targets))):
+        if len(rows) == len(targets) or i < _GAPS:
             yield rows, columns, targets[np.ix_(rows, columns)]
         else:
             rest.append(columns)
     if rest:
         columns = np.concatenate(rest)
-        yield every, columns, np.nan_to_num(targets[:, columns])
+        yield np.arange(len(targets)), columns, np.nan_to_num(targets[:, columns])
 
 
 def _among(kernel: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -108,13 +104,9 @@ def fit_ridge(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> np.nda
 
 
 def best_penalty(
-    kernel: np.ndarray,
-    targets: np.ndarray,
-    guess: float | None = None,
-    *,
-    scale_invariant: bool = False,
-    groups: np.ndarray | None = None,
-) -> tuple[float, float]:
+    kernel: np.ndarray, targets: np.ndarray, guess: float | None = None, *,
+    scale_invariant: bool = False, groups: np.ndarray | None = None,
+) -> tuple[float, float]:  # fmt: skip
     """The penalty of the least leave-one-out error, and that error.
 
     Among all `PENALTIES` by a decomposition, for up to 1500 graphs; else among those next to a guess, each by an
@@ -122,17 +114,16 @@ def best_penalty(
     """
     if len(kernel) <= _EXACT or guess is None:
         errors = left_out_errors(kernel, targets, scale_invariant=scale_invariant, groups=groups)
-        place = int(errors.argmin())
-        return float(PENALTIES[place]), float(errors[place])
+        return float(PENALTIES[errors.argmin()]), float(errors.min())
     last = len(PENALTIES) - 1
     near = max(1, int(np.abs(np.log(PENALTIES / guess)).argmin()))
     tried: dict[int, float] = {}
 
-    def error(place: int) -> float:
-        return left_out_error(kernel, targets, PENALTIES[place], scale_invariant=scale_invariant, groups=groups)
+    def error(i: int) -> float:
+        return left_out_error(kernel, targets, PENALTIES[i], scale_invariant=scale_invariant, groups=groups)
 
-    def look(places: list[int]) -> None:
-        missing = [place for place in places if 0 <= place <= last and place not in tried]
+    def look(indices: list[int]) -> None:
+        missing = [i for i in indices if 0 <= i <= last and i not in tried]
         tried.update(zip(missing, by_threads(error, missing), strict=True))
 
     look([near - 1, near])
@@ -147,13 +138,9 @@ def best_penalty(
 
 
 def left_out_error(
-    kernel: np.ndarray,
-    targets: np.ndarray,
-    penalty: float,
-    *,
-    scale_invariant: bool = False,
-    groups: np.ndarray | None = None,
-) -> float:
+    kernel: np.ndarray, targets: np.ndarray, penalty: float, *,
+    scale_invariant: bool = False, groups: np.ndarray | None = None,
+) -> float:  # fmt: skip
     """The same as `left_out_errors` for one penalty, by an inverse."""
     from scipy.linalg import blas, lapack
 

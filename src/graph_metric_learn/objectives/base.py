@@ -64,12 +64,9 @@ class Objective(ABC):
         Parameters
         ----------
         distances : ndarray [H, M]
-            Distances to the others, of any power; infinite for those that do not count. With `weighted`, distances
-            themselves.
-        neighbors : ndarray [M, …]
-            Targets of the others.
-        target : ndarray [H, …]
-            What is to be predicted.
+            Of any power (with `weighted`, distances themselves); infinite for those that do not count.
+        neighbors, target : ndarrays [M, …], [H, …]
+            Targets of the others, and what is to be predicted.
         ks : sequence of int
             Ascending.
         weighted : bool

@@ -11,6 +11,7 @@ from msgspec import Meta
 from .._core.gaps import columns_by_gaps
 from .._core.schema import FieldError, Saved, read
 from ..graphs import Graphs
+from ..linalg.ridge import known_means
 from .base import Objective
 from .targets import given_targets, is_missing
 from .votes import neighbor_sums
@@ -90,15 +91,13 @@ class Numbers(Objective):
         return np.stack([self.output_scores(means[:, q], target) for q in range(len(ks))], axis=1)
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
-        known = np.isfinite(target)
-        errors = np.where(known, outputs - np.where(known, target, 0.0), 0.0) ** 2
-        return 1.0 - errors.sum(1) / np.maximum(known.sum(1), 1)
+        there = np.isfinite(target)
+        errors = np.where(there, outputs - np.where(there, target, 0.0), 0.0) ** 2
+        return 1.0 - errors.sum(1) / np.maximum(there.sum(1), 1)
 
     def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:
         """The mean; 0, the mean of all, where `target` has no number."""
-        known = np.isfinite(target)
-        mean = np.where(known, target, 0.0).sum(0) / np.maximum(known.sum(0), 1)
-        return self.output_scores(np.broadcast_to(mean, others.shape), others)
+        return self.output_scores(np.broadcast_to(known_means(target), others.shape), others)
 
     def error_in_words(self, score: float) -> str | None:
         """The root mean squared error, in units of y; None of several numbers, which have a unit each."""

@@ -82,17 +82,12 @@ def task_of(y: np.ndarray | None) -> str:
         return "none"
     if y.ndim > 1 and y.shape[1] > 1:
         return "numbers"
-    known = _known_numbers(y) if y.dtype.kind == "O" else y
-    fractions = known.dtype.kind == "f" and (np.isfinite(known) & (known != np.rint(known))).any()
+    values = y
+    if y.dtype.kind == "O":
+        there = [one for one in y.reshape(-1).tolist() if not is_missing(one)]
+        try:
+            values = y if any(isinstance(one, str) for one in there) else np.array(there, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):  # not numbers, or one of hundreds of digits
+            return "classes"
+    fractions = values.dtype.kind == "f" and (np.isfinite(values) & (values != np.rint(values))).any()
     return "numbers" if fractions else "classes"
-
-
-def _known_numbers(y: np.ndarray) -> np.ndarray:
-    """Of an array of objects, those that are not missing, as numbers if all of them are."""
-    known = [one for one in y.reshape(-1).tolist() if not is_missing(one)]
-    if any(isinstance(one, str) for one in known):
-        return y
-    try:
-        return np.array(known, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):  # not numbers, or one of hundreds of digits
-        return y

@@ -80,8 +80,7 @@ class Curves(Embedded):
         """The chosen curves, by index, slice or array of indices."""
         if isinstance(which, slice) and which.step in (None, 1):
             lo, hi, _ = which.indices(len(self))
-            s, e = self.offsets[lo], self.offsets[max(lo, hi)]
-            rows: Any = slice(s, e)
+            rows: Any = slice(self.offsets[lo], self.offsets[max(lo, hi)])
         else:
             which = np.atleast_1d(np.arange(len(self))[which])
             rows = self._rows(which)
@@ -89,15 +88,14 @@ class Curves(Embedded):
         return Curves(self.values[rows], self.sizes[which], steps, self.numpy)
 
     def _rows(self, which: np.ndarray) -> Tensor:
-        """Row numbers of the chosen curves, one curve after the other; made on the device that holds the values."""
+        """Rows of the chosen curves, one curve after the other; made on the device that holds the values."""
         device = self.values.device
         if device.type == "cpu":
             return torch.from_numpy(concatenated_ranges(self.offsets[which], self.sizes[which]))
         ends = offsets(self.sizes[which])
         shift, lengths = (torch.from_numpy(x).to(device) for x in (self.offsets[which] - ends[:-1], self.sizes[which]))
-        return torch.arange(ends[-1], device=device) + torch.repeat_interleave(
-            shift, lengths, output_size=int(ends[-1])
-        )
+        total = int(ends[-1])
+        return torch.arange(total, device=device) + torch.repeat_interleave(shift, lengths, output_size=total)
 
     @property
     def n_directions(self) -> int:
@@ -111,9 +109,8 @@ class Curves(Embedded):
     @cached_property
     def owners(self) -> Tensor:
         """Which curve each row belongs to [S]."""
-        device = self.values.device
-        sizes = torch.as_tensor(self.sizes, device=device)
-        return torch.repeat_interleave(torch.arange(len(self), device=device), sizes, output_size=len(self.values))
+        sizes = torch.as_tensor(self.sizes, device=self.device)
+        return torch.arange(len(self), device=self.device).repeat_interleave(sizes, output_size=len(self.values))
 
     @cached_property
     def ends(self) -> Tensor:
@@ -123,8 +120,7 @@ class Curves(Embedded):
         """
         device = self.values.device
         if self.steps is None:
-            size = torch.as_tensor(self.sizes, device=device)[self.owners]
-            start = torch.as_tensor(self.offsets, device=device)[self.owners]
+            size, start = (torch.as_tensor(x, device=device)[self.owners] for x in (self.sizes, self.offsets))
             steps_done = torch.arange(1, len(self.values) + 1, device=device) - start
             return (steps_done.double() / size).unsqueeze(1).expand(-1, self.n_directions).contiguous()
         parts, rows = [], []
@@ -205,18 +201,10 @@ def have_equal_steps(u: Curves, v: Curves | None) -> bool:
 
 
 def build_curves(measures: Measures, projections: Tensor, *, carry: str = "points", ties: str = "canonical") -> Curves:
-    """Sorts every measure along every direction.
+    """Sorts every measure by the projections [S, M] of its points on each direction, see :func:`sort_orders`.
 
-    Parameters
-    ----------
-    measures : Measures
-        The clouds.
-    projections : Tensor [S, M]
-        Projections of all points on the directions; the points themselves for the canonical axes.
-    carry : {"points", "projections"}
-        The value of a curve at each point of the walk: the point (c = p), or its projection (c = 1).
-    ties : {"canonical", "first"}
-        See :func:`sort_orders`.
+    The value of a curve at each point of the walk is, by `carry`, the point ("points", c = p) or its projection
+    ("projections", c = 1).
     """
     order = sort_orders(measures, projections, ties)
     if carry == "points":
@@ -249,13 +237,11 @@ def as_curves(
 
     Parameters
     ----------
-    measures : list of arrays [n_i, p]
-        Point clouds, of any sizes.
+    measures, weights
+        Point clouds [n_i, p] and their masses [n_i], see :func:`pairwise_distances`.
     metric : {"rpw", "pw", "sw"}
         "rpw": along the canonical axes, carrying the points. "pw": along random directions, carrying the points.
         "sw": along random directions, carrying the projections.
-    weights : list of arrays [n_i], optional
-        Masses; uniform when None.
     n_projections, projections, seed
         Directions for "pw" and "sw": how many to draw and from which seed, or the directions themselves [p, M].
         Only curves along the same directions can be compared.

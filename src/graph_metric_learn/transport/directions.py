@@ -15,19 +15,8 @@ _FAR = 1000.0  # extents from the origin: rounding then takes three more digits 
 
 
 def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
-    """Directions drawn uniformly on the unit sphere of R^p, one per column [p, M].
+    """M = `n_projections` directions drawn uniformly on the unit sphere of R^p, p = `dim`, one per column [p, M].
 
-    Parameters
-    ----------
-    dim : int
-        Dimension p.
-    n_projections : int
-        How many directions, M.
-    seed : int, numpy.random.Generator or None
-        Source of randomness. None draws new ones on every call.
-
-    Examples
-    --------
     >>> directions = sphere(3, 10, seed=0)
     >>> directions.shape, bool(np.allclose(np.linalg.norm(directions, axis=0), 1))
     ((3, 10), True)
@@ -40,13 +29,15 @@ def sphere(dim: int, n_projections: int = 50, seed: Any = None) -> np.ndarray:
 
 def check_projections(projections: Any, dim: int, like: Tensor) -> Tensor:
     """The caller's directions [p, M] as a tensor of the type and on the device of `like`."""
-    given = projections if isinstance(projections, Tensor) else torch.from_numpy(np.array(projections, dtype=float))
-    if given.ndim != 2 or given.shape[0] != dim or given.shape[1] == 0:
-        raise ValueError(f"projections has shape {tuple(given.shape)}, expected ({dim}, M): one direction per column")
-    given = given.to(like)
-    if not bool(torch.isfinite(given).all()):
+    if not isinstance(projections, Tensor):
+        projections = torch.from_numpy(np.array(projections, dtype=float))
+    if projections.ndim != 2 or projections.shape[0] != dim or projections.shape[1] == 0:
+        shape = tuple(projections.shape)
+        raise ValueError(f"projections has shape {shape}, expected ({dim}, M): one direction per column")
+    projections = projections.to(like)
+    if not bool(torch.isfinite(projections).all()):
         raise ValueError("projections holds NaN or infinite numbers")
-    return given
+    return projections
 
 
 def project(points: Tensor, directions: Tensor | None) -> Tensor:

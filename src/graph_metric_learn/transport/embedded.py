@@ -27,21 +27,11 @@ LARGEST = {torch.float32: 1e18, torch.float64: 1e150}
 
 
 class Embedded(ABC):
-    """A list of embedded measures: what all kinds have in common.
+    """A list of embedded measures: what all kinds have in common."""
 
-    Attributes
-    ----------
-    values : Tensor [S, …]
-        The numbers of all items, one item after the other.
-    numpy : bool
-        Whether results go back to the caller as NumPy arrays.
-    kind : str
-        What the items are called in error messages.
-    """
-
-    values: Tensor
-    numpy: bool
-    kind: str
+    values: Tensor  # [S, …]: the numbers of all items, one item after the other
+    numpy: bool  # whether results go back to the caller as NumPy arrays
+    kind: str  # what the items are called in error messages
 
     @abstractmethod
     def __len__(self) -> int: ...

@@ -56,17 +56,25 @@ def cell_averages(curves: Curves, n: int) -> Tensor:
 def cell_samples(curves: Curves, n: int) -> Tensor:
     """Values of each curve at the middles of n equal cells [G, n, M, c]."""
     device = curves.values.device
-    G, M = len(curves), curves.n_directions
-    direction = torch.arange(M, device=device)
+    M = curves.n_directions
     if curves.steps is None:  # floor((i + 1/2) m / n), in whole numbers
-        place = (2 * np.arange(n)[None] + 1) * curves.sizes[:, None] // (2 * n)
-        return curves.values[torch.from_numpy(place + curves.offsets[:-1, None]).to(device)]
+        steps = (2 * np.arange(n)[None] + 1) * curves.sizes[:, None] // (2 * n)
+        return curves.values[torch.from_numpy(steps + curves.offsets[:-1, None]).to(device)]
     times = (torch.arange(n, dtype=torch.float64, device=device) + 0.5) / n
-    shifted = (curves.ends.detach() + curves.owners.unsqueeze(1)).T.contiguous()
-    wanted = (torch.arange(G, device=device).unsqueeze(1) + times).view(1, -1).expand(M, -1).contiguous()
-    row = torch.searchsorted(shifted, wanted, right=True).T.view(G, n, M)
-    row = torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
-    return curves.values[row, direction]
+    return curves.values[_rows_at(curves, curves.ends, times, right=True), torch.arange(M, device=device)]
+
+
+def _rows_at(curves: Curves, ends: Tensor, times: Tensor, *, right: bool = False) -> Tensor:
+    """The row of the step that is under way at each of n times, or (not right) just before it [G, n, columns].
+
+    ends [S, columns]: when the steps end, along all directions or the first.
+    """
+    G, columns, device = len(curves), ends.shape[1], ends.device
+    # the times of curve g are shifted to (g, g + 1], so that one search serves all curves
+    shifted = (ends.detach() + curves.owners.unsqueeze(1)).T.contiguous()
+    wanted = (torch.arange(G, device=device).unsqueeze(1) + times).view(1, -1).expand(columns, -1).contiguous()
+    row = torch.searchsorted(shifted, wanted, right=right).T.view(G, len(times), columns)
+    return torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
 
 
 def has_kernels(device: torch.device) -> bool:
@@ -91,18 +99,12 @@ def running_sums(values: Tensor) -> Tensor:
 
 def _cell_averages_torch(curves: Curves, n: int) -> Tensor:
     """Differences of the running integral, in float64; the integral is linear inside a step."""
-    G, M = len(curves), curves.n_directions
     device = curves.values.device
     grid = torch.arange(1, n + 1, dtype=torch.float64, device=device) / n
     ends = curves.ends if curves.steps is not None else curves.ends[:, :1]
-    columns = ends.shape[1]
-    # the times of curve g are shifted to (g, g + 1], so that one search serves all curves
-    shifted = (ends.detach() + curves.owners.unsqueeze(1)).T.contiguous()
-    wanted = (torch.arange(G, device=device).unsqueeze(1) + grid).view(1, -1).expand(columns, -1).contiguous()
-    row = torch.searchsorted(shifted, wanted).T.view(G, n, columns)
-    row = torch.minimum(row, torch.as_tensor(curves.offsets[1:] - 1, device=device).view(G, 1, 1))
+    row = _rows_at(curves, ends, grid)
     integral = running_sums(curves.values.double() * curves.lengths.unsqueeze(2))  # through all curves
-    direction, column = torch.arange(M, device=device), torch.arange(columns, device=device)
+    direction, column = (torch.arange(count, device=device) for count in (curves.n_directions, ends.shape[1]))
     left = (ends[row, column] - grid.view(1, n, 1)).unsqueeze(3)  # time left in the step at each grid time
     at = integral[row + 1, direction] - left * curves.values[row, direction]
     start = integral[torch.as_tensor(curves.offsets[:-1], device=device)].unsqueeze(1)
@@ -142,10 +144,12 @@ def curve_vectors(measures: Any, n_cells: int = 16, *, kind: str = "average", **
     one_of("kind", kind, KINDS)
     if n_cells != int(n_cells) or n_cells < 1:
         raise ValueError(f"n_cells must be a positive whole number, got {n_cells!r}")
-    if isinstance(measures, Embedded) and options:
+    if not isinstance(measures, Embedded):
+        curves = as_curves(measures, **options)
+    elif options:
         raise ValueError(f"{', '.join(options)}: part of {measures.kind} already, give them to as_curves()")
-    if isinstance(measures, Embedded):
+    else:
         measures.check_numbers()
-    curves = measures.as_step_functions() if isinstance(measures, Embedded) else as_curves(measures, **options)
+        curves = measures.as_step_functions()
     cells = (cell_averages if kind == "average" else cell_samples)(curves, int(n_cells))
     return curves.wrap(cells.flatten(1) / np.sqrt(n_cells * curves.n_directions))

@@ -79,11 +79,9 @@ class Means:
     Parameters
     ----------
     items : Curves or Vectors
-        What is averaged.
     codes : ndarray [N]
         The group of each item, 0 … count − 1; no group may be empty.
     count : int
-        How many groups.
 
     Examples
     --------
@@ -97,17 +95,17 @@ class Means:
     def __init__(self, items: Embedded, codes: np.ndarray, count: int) -> None:
         items.check_numbers()
         curves = _detached(items)
-        found, of_one_size = [], []
+        means, of_one_size = [], []
         for group in range(count):
             members = np.flatnonzero(codes == group)
             if not len(members):
                 raise ValueError(f"group {group} of {count} is empty: it has no mean")
-            found.append(_mean(curves[members], np.full(len(members), 1.0 / len(members))))
+            values, steps = _mean(curves[members], np.full(len(members), 1.0 / len(members)))
+            means.append(Curves(values, np.array([len(values)]), steps))
             of_one_size.append(bool((curves.sizes[members] == curves.sizes[members[0]]).all()))
         self.of_equal_steps = have_equal_steps(curves, None)
         self._of_one_size = np.array(of_one_size)
-        sizes = np.array([len(values) for values, _ in found])
-        self.curves = Curves(torch.cat([values for values, _ in found]), sizes, torch.cat([s for _, s in found]))
+        self.curves = Curves.concatenate(means)
         lengths = self.curves.lengths.unsqueeze(2)
         self.centre = (self.curves.values * lengths).sum(0) / count
         self._values = self.curves.values - self.centre
@@ -145,14 +143,14 @@ class Means:
                 products.append(x @ averages.T / (n * curves.n_directions))
         back = torch.from_numpy(np.argsort(order)).to(curves.device)
         both = torch.cat(norms)[back].unsqueeze(1) + self.squared_norms
-        found = both - 2 * torch.cat(products)[back]
-        rows, cols = (place.cpu().numpy() for place in (found <= _NEAR * both).nonzero(as_tuple=True))
-        squares = found.cpu().numpy()
+        by_products = both - 2 * torch.cat(products)[back]
+        rows, cols = (i.cpu().numpy() for i in (by_products <= _NEAR * both).nonzero(as_tuple=True))
+        squares = by_products.cpu().numpy()
         for steps, some in ((None, self._of_one_size[cols]), (self.curves.steps, ~self._of_one_size[cols])):
             if some.any():
-                near, place = np.unique(rows[some], return_inverse=True)
+                near, first = np.unique(rows[some], return_inverse=True)
                 centres = replace(self.curves, steps=steps)  # None: a curve that is its own mean is at 0 exactly
-                exact = walk_pairs(_in_float64(curves[near]), centres, place, cols[some])
+                exact = walk_pairs(_in_float64(curves[near]), centres, first, cols[some])
                 squares[rows[some], cols[some]] = exact.cpu().numpy()
         return squares
 
@@ -198,9 +196,9 @@ def _mean(curves: Curves, shares: np.ndarray) -> tuple[Tensor, Tensor]:
     inner = torch.ones(len(values), dtype=torch.bool, device=device)
     inner[starts] = False
     changes = (values[1:] - values[:-1])[inner[1:]]  # at the end of the step before
-    place = (row[:-1][inner[1:]] + 1).expand(-1, M) * M + torch.arange(M, device=device)
+    entry = (row[:-1][inner[1:]] + 1).expand(-1, M) * M + torch.arange(M, device=device)
     total = torch.zeros(len(times) * M, values.shape[2], dtype=torch.float64, device=device)
-    total = total.index_add(0, place.flatten(), changes.flatten(0, 1)).view(len(times), M, -1)
+    total = total.index_add(0, entry.flatten(), changes.flatten(0, 1)).view(len(times), M, -1)
     total = torch.cat([total[:1] + values[starts].sum(0), total[1:]])
     steps = times.diff(dim=0, prepend=torch.zeros_like(times[:1])).expand(-1, M).contiguous()
     return running_sums(total)[1:], steps

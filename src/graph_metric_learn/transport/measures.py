@@ -18,24 +18,12 @@ Array = Any  # a NumPy array or a torch tensor; results are of the kind that was
 
 @dataclass(frozen=True)
 class Measures:
-    """G discrete measures on R^p, stored one after the other.
+    """G discrete measures on R^p, stored one after the other."""
 
-    Attributes
-    ----------
-    points : Tensor [S, p]
-        All points, S = sum of the sizes.
-    sizes : ndarray [G]
-        How many points each measure has. Always in host memory, so that reading it never waits for a device.
-    weights : Tensor [S] or None
-        Masses, adding up to 1 in each measure; None when every point of a measure has the same mass.
-    numpy : bool
-        Whether the caller's arrays were NumPy's, and so the results should be.
-    """
-
-    points: Tensor
-    sizes: np.ndarray
-    weights: Tensor | None = None
-    numpy: bool = False
+    points: Tensor  # [S, p], S = sum of the sizes
+    sizes: np.ndarray  # [G], of each measure; always in host memory, so that reading it never waits for a device
+    weights: Tensor | None = None  # [S], adding up to 1 in each measure; None when all points of each weigh the same
+    numpy: bool = False  # whether the caller's arrays were NumPy's, and so the results should be
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -172,12 +160,12 @@ def _as_weights(
             raise ValueError(f"the weights of {name(i)} are on {w.device}, its points on {points.device}")
         low_precision = w.dtype in (torch.float16, torch.bfloat16, torch.float32)
         w = w.to(torch.float64)
-        known = w.detach()
-        if not bool(torch.isfinite(known).all()) or bool((known < 0).any()):
+        values = w.detach()
+        if not bool(torch.isfinite(values).all()) or bool((values < 0).any()):
             raise ValueError(f"the weights of {name(i)} must be finite and not negative")
-        total = float(known.sum())
+        total = float(values.sum())
         if abs(total - 1) > (1e-4 if low_precision else 1e-6):
             raise ValueError(f"the weights of {name(i)} add up to {total:.6g}, expected 1: divide them by their sum")
-        uniform = uniform and not w.requires_grad and bool((known == known[0]).all())
+        uniform = uniform and not w.requires_grad and bool((values == values[0]).all())
         checked.append(w / w.sum())
     return None if uniform else torch.cat(checked)

@@ -34,17 +34,10 @@ def check_ties(ties: str) -> str:
 
 
 def sort_orders(measures: Measures, projections: Tensor, ties: str) -> Tensor:
-    """Row numbers of the points of each measure, in increasing order of each projection [S, M].
+    """Rows of the points of each measure, in increasing order of each of their projections [S, M].
 
-    Parameters
-    ----------
-    measures : Measures
-        Points [S, p] of all measures.
-    projections : Tensor [S, M]
-        What to sort by.
-    ties : {"canonical", "first"}
-        Order of equal projections: "canonical" by the points' coordinates, the first coordinate first, so that the walk
-        is a function of the measure alone; "first" as the points were given.
+    Equal projections are ordered, if ties="canonical", by the points' coordinates, the first coordinate first, so that
+    the walk is a function of the measure alone; if ties="first", as the points were given.
     """
     canonical = ties == "canonical"
     points, projections = measures.points.detach(), projections.detach()

@@ -240,9 +240,8 @@ def kneighbors(
 
 def _nearest_elsewhere(u: Curves, v: Curves | None, k: int) -> tuple[Any, Any]:
     """Neighbours of all, some rows at a time by joblib's workers."""
-    starts = range(0, len(u), _SHIPPED)
-    parts = list(in_parallel(_nearest_of_some, starts, (u, v, k)))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    distances, indices = zip(*in_parallel(_nearest_of_some, range(0, len(u), _SHIPPED), (u, v, k)), strict=True)
+    return np.concatenate(distances), np.concatenate(indices)
 
 
 def _nearest_of_some(shared: tuple[Curves, Curves | None, int], start: int) -> tuple[np.ndarray, np.ndarray]:
@@ -251,18 +250,18 @@ def _nearest_of_some(shared: tuple[Curves, Curves | None, int], start: int) -> t
     rows = u[start : start + _SHIPPED]
     others = u if v is None else v
     squares, indices = nearest(rows, others, k + (v is None), BLOCK_BYTES, precision="float32", progress=False)
-    found = np.asarray(distances_from_squares(squares, squared=False)), np.asarray(indices)
+    distances, columns = distances_from_squares(squares, squared=False).numpy(), indices.numpy()
     if v is not None:
-        return found
-    is_own = found[1] == np.arange(start, start + len(rows))[:, None]
+        return distances, columns
+    is_own = columns == np.arange(start, start + len(rows))[:, None]
     is_own[~is_own.any(1), -1] = True  # more copies than neighbours: the last goes
-    return found[0][~is_own].reshape(len(rows), k), found[1][~is_own].reshape(len(rows), k)
+    return distances[~is_own].reshape(len(rows), k), columns[~is_own].reshape(len(rows), k)
 
 
-def _block_bytes(given: int | None, u: Curves) -> int:
+def _block_bytes(block_bytes: int | None, u: Curves) -> int:
     """The caller's block size, checked, or the default of the device."""
-    if given is None:
+    if block_bytes is None:
         return BLOCK_BYTES if u.device.type == "cpu" else _CUDA_BLOCK_BYTES
-    if not given > 0:
-        raise ValueError(f"block_bytes must be positive, got {given!r}")
-    return int(given)
+    if not block_bytes > 0:
+        raise ValueError(f"block_bytes must be positive, got {block_bytes!r}")
+    return int(block_bytes)

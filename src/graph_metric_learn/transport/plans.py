@@ -103,23 +103,20 @@ def least_cost_distances(
         raise ValueError('metric="sw" carries projections only, so ties make no difference: leave out ties="optimal"')
     u, v = measured_sides(measures, others, options)
     directions, _ = options.directions(u.dim, u.points)
-    if directions is not None:
-        moved = near_origin(*(side for side in (u, v) if side is not None))
-        u, v = moved[0], None if v is None else moved[1]
-    rows_of, columns_of = (list(_single_measures(side)) for side in (u, u if v is None else v))
+    same, sides = v is None, [u] if v is None else [u, v]
+    sides = sides if directions is None else near_origin(*sides)
+    rows_of, columns_of = (list(_single_measures(side)) for side in (sides[0], sides[-1]))
     if out is not None:
         check_out(out, (len(rows_of), len(columns_of)))
+    rows: list[list[Tensor]] = []
     with pair_bar(len(rows_of) * len(columns_of), options.progress) as bar:
-        rows: list[list[Tensor]] = []
         for i, x in enumerate(rows_of):
-            row = []
-            for j, y in enumerate(columns_of):
+            row = [above[i] for above in rows] + [u.points.new_zeros(())] if same else []
+            bar.update(len(row))
+            for y in columns_of[len(row) :]:
+                square = least_costs(x, y, directions, 2.0)[0].mean().to(u.points.dtype)
+                row.append(distances_from_squares(square, squared))
                 bar.update()
-                if v is None and j <= i:
-                    row.append(rows[j][i] if j < i else u.points.new_zeros(()))
-                else:
-                    square = least_costs(x, y, directions, 2.0)[0].mean().to(u.points.dtype)
-                    row.append(distances_from_squares(square, squared))
             rows.append(row)
     stacked = torch.stack([torch.stack(row) for row in rows])
     if out is None:
@@ -130,8 +127,7 @@ def least_cost_distances(
 
 def _single_measures(measures: Measures) -> Iterator[Measures]:
     """Each measure on its own."""
-    starts = offsets(measures.sizes)
-    for g, (s, e) in enumerate(pairwise(starts)):
+    for g, (s, e) in enumerate(pairwise(offsets(measures.sizes))):
         weights = None if measures.weights is None else measures.weights[s:e]
         yield Measures(measures.points[s:e], measures.sizes[g : g + 1], weights, measures.numpy)
 
@@ -157,10 +153,8 @@ def optimal_entries(
     for rows, cols in _pieces(left, right):
         i, j = left.order[rows], right.order[cols]
         # two blocks exchange as much mass as both walks spend time in them together
-        exchanged = np.minimum(left.end[rows, None], right.end[cols]) - np.maximum(
-            left.start[rows, None], right.start[cols]
-        )
-        exchanged = np.maximum(exchanged, 0.0)
+        start = np.maximum(left.start[rows, None], right.start[cols])
+        exchanged = np.maximum(np.minimum(left.end[rows, None], right.end[cols]) - start, 0.0)
         if left.alike[rows].all() and right.alike[cols].all():  # within blocks, all plans cost the same
             plan = exchanged * (left.share[rows, None] * right.share[cols])
         elif len(i) == 1 or len(j) == 1:
@@ -177,25 +171,13 @@ def optimal_entries(
 
 
 class _Walk(NamedTuple):
-    """The points in increasing order of their projection, each with its block of equal projections.
+    """The points in increasing order of their projection, each with its block of equal projections; all arrays [n]."""
 
-    Attributes
-    ----------
-    order : ndarray [n]
-        The points.
-    start, end : ndarray [n]
-        When the walk enters and leaves the point's block, between 0 and 1.
-    share : ndarray [n]
-        The point's share of the mass of its block.
-    alike : ndarray [n] of bool
-        Whether all points of its block are the same point.
-    """
-
-    order: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    share: np.ndarray
-    alike: np.ndarray
+    order: np.ndarray  # the points
+    start: np.ndarray  # when the walk enters the point's block, between 0 and 1
+    end: np.ndarray  # when it leaves the block
+    share: np.ndarray  # the point's share of the mass of its block
+    alike: np.ndarray  # whether all points of its block are the same point
 
 
 def _walk(points: np.ndarray, masses: np.ndarray, along: np.ndarray) -> _Walk:
@@ -227,9 +209,7 @@ def _pieces(left: _Walk, right: _Walk) -> Iterator[tuple[slice, slice]]:
 
 def _emd(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """The optimal plan by POT's exact solver."""
-    ot = _pot()
-
-    plan, log = ot.emd(a, b, cost, numItermax=10_000_000, log=True)
+    plan, log = _pot().emd(a, b, cost, numItermax=10_000_000, log=True)
     if log["warning"] is not None:
         raise RuntimeError(f'ties="optimal": POT did not solve a block of {cost.shape} points: {log["warning"]}')
     return plan

@@ -66,14 +66,14 @@ def check_out(out: Any, shape: tuple[int, int]) -> None:
 
 def both_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves, Curves | None]:
     """Curves of both sides, on the device that was asked for; None for others: the comparison is within `measures`."""
-    given = [side for side in (measures, others) if side is not None]
+    sides = [side for side in (measures, others) if side is not None]
     if others is None and options.other_weights is not None:
         raise ValueError("other_weights were given without others")
-    if not any(isinstance(side, Embedded) for side in given):
+    if not any(isinstance(side, Embedded) for side in sides):
         return _cloud_sides(measures, others, options)
-    if not all(isinstance(side, Embedded) for side in given):
+    if not all(isinstance(side, Embedded) for side in sides):
         raise ValueError("give curves on both sides or clouds on both sides")
-    check_one_kind(given)
+    check_one_kind(sides)
     return _embedded_sides(measures, others, options)
 
 

@@ -46,11 +46,9 @@ def walk_pairs(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray) -> T
         return torch.from_numpy(out)
     rows = u.sizes[first] + v.sizes[second]
     chunk = np.cumsum(rows) * (u.values.shape[1] * u.values.shape[2]) // _CHUNK
-    parts = [
-        _walk_torch(u, v, first[which], second[which]).mean(1)
-        for which in (np.flatnonzero(chunk == c) for c in np.unique(chunk))
-    ]
-    return torch.cat(parts) if parts else u.values.new_zeros(0, dtype=torch.float64)
+    some = [np.flatnonzero(chunk == c) for c in np.unique(chunk)]
+    parts = [_walk_torch(u, v, first[which], second[which]).mean(1) for which in some]
+    return torch.cat([u.values.new_zeros(0, dtype=torch.float64), *parts])
 
 
 def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
@@ -58,14 +56,10 @@ def walk_uniform(u: Curves, v: Curves, first: Tensor, second: Tensor) -> Tensor:
     most, most2 = int(u.sizes.max()), int(v.sizes.max())
     width = u.values.shape[1] * u.values.shape[2]
     out = torch.empty(len(first), dtype=torch.float64, device=first.device)
-    sides = [
-        (
-            side.values.detach().reshape(-1, width),
-            *(torch.from_numpy(x).to(first.device) for x in (side.sizes, side.offsets)),
-        )
-        for side in (u, v)
-    ]
-    (values, sizes, starts), (values2, sizes2, starts2) = sides
+    values, values2 = (side.values.detach().reshape(-1, width) for side in (u, v))
+    sizes, sizes2, starts, starts2 = (
+        torch.from_numpy(x).to(first.device) for x in (u.sizes, v.sizes, u.offsets, v.offsets)
+    )
     steps, steps2 = (torch.arange(1, most + 1, device=first.device) for most in (most, most2))
     for some in torch.arange(len(first), device=first.device).split(max(1, _CHUNK // ((most + most2) * width))):
         i, j = first[some], second[some]
@@ -121,16 +115,16 @@ def _walk_torch(u: Curves, v: Curves, first: np.ndarray, second: np.ndarray, ord
         counts = n + m
     directions = torch.arange(u.n_directions, device=device)
     squares = (u.values[at, directions] - v.values[at2, directions]).square().sum(2).double()
-    squares = power(squares, order / 2)
+    costs = power(squares, order / 2)
     pair = torch.from_numpy(np.repeat(np.arange(len(n)), counts)).to(device)
     out = torch.zeros(len(n), u.n_directions, dtype=torch.float64, device=device)
-    return out.index_add(0, pair, squares * lengths)
+    return out.index_add(0, pair, costs * lengths)
 
 
 def _steps_at(ends: Tensor, times: Tensor) -> Tensor:
     """Which step is under way just before each time [L, columns]."""
-    found = torch.searchsorted(ends.detach().T.contiguous(), times.detach().T.contiguous())
-    return found.T.clamp(max=len(ends) - 1)
+    steps = torch.searchsorted(ends.detach().T.contiguous(), times.detach().T.contiguous())
+    return steps.T.clamp(max=len(ends) - 1)
 
 
 def power(costs: Tensor, exponent: float) -> Tensor:
@@ -141,10 +135,8 @@ def power(costs: Tensor, exponent: float) -> Tensor:
     >>> cost.grad
     tensor([0.])
     """
-    if exponent == 1.0:
-        return costs
-    if not costs.requires_grad:
-        return costs**exponent
+    if exponent == 1.0 or not costs.requires_grad:
+        return costs if exponent == 1.0 else costs**exponent
     positive = costs > 0
     return torch.where(positive, torch.where(positive, costs, 1.0) ** exponent, 0.0)
 

@@ -26,21 +26,11 @@ class NoBar:
 
 @dataclass(frozen=True)
 class Run:
-    """How a computation is to be run, the same for all engines.
+    """How a computation is to be run, the same for all engines."""
 
-    Attributes
-    ----------
-    precision : {"float32", "tf32"}
-        Of products of float32 numbers on a GPU.
-    block_bytes : int
-        Upper bound for the size of a block, which has at least one row.
-    bar : progress bar
-        Its `update` is called with the number of pairs that were computed.
-    """
-
-    precision: str = "float32"
-    block_bytes: int = 2**28
-    bar: Any = NoBar()  # noqa: RUF009 (it has no state)
+    precision: str = "float32"  # of products of float32 numbers on a GPU; or "tf32"
+    block_bytes: int = 2**28  # upper bound for the size of a block, which has at least one row
+    bar: Any = NoBar()  # noqa: RUF009 (no state): its `update` is called with the number of pairs that were computed
 
 
 class Engine(ABC):

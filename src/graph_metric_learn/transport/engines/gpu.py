@@ -84,12 +84,9 @@ class TiledEngine(Engine):
 
 
 def _write_matrix(
-    tiles: Tiles,
-    finish: Callable[[Tensor], Tensor],
-    write: Callable[[slice, slice, Tensor], None],
-    block_bytes: int,
+    tiles: Tiles, finish: Callable[[Tensor], Tensor], write: Callable[[slice, slice, Tensor], None], block_bytes: int,
     bar: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Calls write(rows, columns, finish(squares)) for blocks that make up the matrix in the caller's order.
 
     Exactly symmetric within one side: each half comes from one computation. If the matrix fits into the device's
@@ -99,17 +96,17 @@ def _write_matrix(
     values = tiles.rows.values
     row_bytes = width * values.element_size()
     if _fits(height * row_bytes + 4 * block_bytes, values.device):
-        held = values.new_empty(height, width)
-        for at, start, tile in _prefetch(_pair_tiles(tiles, 4 * block_bytes, held), height * row_bytes):
+        matrix = values.new_empty(height, width)
+        for at, start, tile in _prefetch(_pair_tiles(tiles, 4 * block_bytes, matrix), height * row_bytes):
             squares = tile.finish()
             if tiles.same:
                 _mirror(squares[:, : len(at)])
-                held[int(at[-1]) + 1 :, at[0] : int(at[-1]) + 1] = squares[:, len(at) :].T
+                matrix[int(at[-1]) + 1 :, at[0] : int(at[-1]) + 1] = squares[:, len(at) :].T
             bar.update(len(at) * (width - start) - (len(at) * (len(at) + 1) // 2 if tiles.same else 0))
-        place, back = (_inverse(side.order, values.device) for side in (tiles.rows, tiles.cols))
-        for some in place.split(max(1, block_bytes // row_bytes)):
+        rows_back, back = (_inverse(side.order, values.device) for side in (tiles.rows, tiles.cols))
+        for some in rows_back.split(max(1, block_bytes // row_bytes)):
             first = some.storage_offset()
-            part = held.index_select(0, some).index_select(1, back)
+            part = matrix.index_select(0, some).index_select(1, back)
             write(slice(first, first + len(some)), slice(0, width), finish(part))
         return
     for rows, squares in _rows_in_callers_order(tiles, block_bytes):
@@ -166,16 +163,16 @@ def _prefetch(queued: Iterable[Any], most: int) -> Iterator[Any]:
 
     Small tiles are computed faster than they are queued: they have to be queued while the device works on large ones.
     """
-    held: deque[Any] = deque()
+    waiting: deque[Any] = deque()
     behind = 0
     for item in queued:
-        behind += item[-1].squares.nbytes if held else 0
-        held.append(item)
-        while len(held) > 1 and behind >= most:
-            yield held.popleft()
-            behind -= held[0][-1].squares.nbytes
-    while held:
-        yield held.popleft()
+        behind += item[-1].squares.nbytes if waiting else 0
+        waiting.append(item)
+        while len(waiting) > 1 and behind >= most:
+            yield waiting.popleft()
+            behind -= waiting[0][-1].squares.nbytes
+    while waiting:  # a tile is let go when the next is asked for
+        yield waiting.popleft()
 
 
 def _with_zeros(tile: Tile) -> Tensor:
@@ -206,14 +203,8 @@ def _fits(needed: int, device: torch.device) -> bool:
 class HostCopy:
     """Copies blocks from the device into a host array, with at most two copies under way.
 
-    Rows of a pinned array are copied to directly; to any other array, a file for instance, through two pinned buffers.
-
-    Parameters
-    ----------
-    out : ndarray [N, M]
-        Where the blocks go.
-    like : Tensor
-        A tensor on the device and of the type of the blocks.
+    Rows of a pinned array out [N, M] are copied to directly; to any other, a file for instance, through two pinned
+    buffers. `like` is a tensor on the device and of the type of the blocks.
     """
 
     def __init__(self, out: np.ndarray, like: Tensor) -> None:

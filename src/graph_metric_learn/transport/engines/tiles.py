@@ -31,14 +31,8 @@ _SEARCHED_ROWS = 1024  # rows of a tile that are searched for near pairs at a ti
 class Side:
     """Curves in order of size, and operands made of their averages.
 
-    Attributes
-    ----------
-    order : ndarray [G]
-        Index of the curve at each place.
-    sizes : ndarray [G]
-        Number of steps at each place, ascending.
-    norms : Tensor [G]
-        |u|² in float64: the mean over directions of ∫ |u|². This implementation never waits for the device.
+    `order` [G] has the index of the curve at each place, `sizes` [G] its number of steps, ascending, and `norms` [G]
+    its |u|² in float64: the mean over directions of ∫ |u|². This implementation never waits for the device.
     """
 
     def __init__(self, curves: Curves, parts: int) -> None:
@@ -72,12 +66,12 @@ class Side:
             if not self._keeps_all:
                 self._operands.clear()
             self._operands[n] = self._operand(n, self.first(n))
-        kept, first = self._operands[n], self.first(n)
+        operand, first = self._operands[n], self.first(n)
+        if not isinstance(where, slice) and where[-1] - where[0] + 1 == len(where):
+            where = slice(where[0], where[-1] + 1)
         if isinstance(where, slice):
-            return kept[where.start - first : where.stop - first]
-        if where[-1] - where[0] + 1 == len(where):
-            return kept[where[0] - first : where[-1] + 1 - first]
-        return kept[torch.from_numpy(where - first).to(kept.device, non_blocking=True)]
+            return operand[where.start - first : where.stop - first]
+        return operand[torch.from_numpy(where - first).to(operand.device, non_blocking=True)]
 
     def left(self, n: int, where: slice | np.ndarray) -> Tensor:
         """Operand (−2 averages / steps, 1, |u|²)."""
@@ -105,14 +99,7 @@ class Side:
 
 
 class Tiles:
-    """Tiles of the matrix of squared distances, rows and columns in order of size.
-
-    Parameters
-    ----------
-    u, v : Curves
-        Both sides, with equal steps; without v, within u.
-    precision : {"float32", "tf32"}
-    """
+    """Tiles of the matrix of squared distances of curves with equal steps, rows and columns in order of size."""
 
     def __init__(self, u: Curves, v: Curves | None, precision: str) -> None:
         single = u.values.dtype == torch.float32
