@@ -101,9 +101,9 @@ def least_cost_distances(
     """The matrix of distances, one pair after the other; see :func:`pairwise_distances`."""
     if options.metric == "sw":
         raise ValueError('metric="sw" carries projections only, so ties make no difference: leave out ties="optimal"')
-    u, v = measured_sides(measures, others, options)
-    directions, _ = options.directions(u.dim, u.points)
-    same, sides = v is None, [u] if v is None else [u, v]
+    sides = measured_sides(measures, others, options)
+    points, numpy = sides[0].points, sides[0].numpy
+    directions, _ = options.directions(sides[0].dim, points)
     sides = sides if directions is None else near_origin(*sides)
     rows_of, columns_of = (list(_single_measures(side)) for side in (sides[0], sides[-1]))
     if out is not None:
@@ -111,16 +111,16 @@ def least_cost_distances(
     rows: list[list[Tensor]] = []
     with pair_bar(len(rows_of) * len(columns_of), options.progress) as bar:
         for i, x in enumerate(rows_of):
-            row = [above[i] for above in rows] + [u.points.new_zeros(())] if same else []
+            row = [above[i] for above in rows] + [points.new_zeros(())] if others is None else []
             bar.update(len(row))
             for y in columns_of[len(row) :]:
-                square = least_costs(x, y, directions, 2.0)[0].mean().to(u.points.dtype)
+                square = least_costs(x, y, directions, 2.0)[0].mean().to(points.dtype)
                 row.append(distances_from_squares(square, squared))
                 bar.update()
             rows.append(row)
     stacked = torch.stack([torch.stack(row) for row in rows])
     if out is None:
-        return stacked.detach().numpy() if u.numpy else stacked
+        return stacked.detach().numpy() if numpy else stacked
     out[:] = stacked.detach().cpu().numpy()
     return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -69,59 +69,64 @@ def both_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves
     sides = [side for side in (measures, others) if side is not None]
     if others is None and options.other_weights is not None:
         raise ValueError("other_weights were given without others")
-    if not any(isinstance(side, Embedded) for side in sides):
-        return _cloud_sides(measures, others, options)
-    if not all(isinstance(side, Embedded) for side in sides):
+    if all(isinstance(side, Embedded) for side in sides):
+        curves = _embedded_sides(sides, options)
+    elif any(isinstance(side, Embedded) for side in sides):
         raise ValueError("give curves on both sides or clouds on both sides")
+    else:
+        curves = _cloud_sides(measures, others, options)
+    return curves[0], curves[1] if len(curves) == 2 else None
+
+
+def _embedded_sides(sides: list[Embedded], options: PairOptions) -> list[Curves]:
+    """Curves of one side or two that are embedded already."""
     check_one_kind(sides)
-    return _embedded_sides(measures, others, options)
-
-
-def _embedded_sides(measures: Embedded, others: Embedded | None, options: PairOptions) -> tuple[Curves, Curves | None]:
-    kind = measures.kind
+    first, kind = sides[0], sides[0].kind
     if options.ties == "optimal":
         raise ValueError(f'ties="optimal" depends on both measures of a pair: give the clouds, not their {kind}')
     if options.weights is not None or options.other_weights is not None or options.projections is not None:
         raise ValueError(f"weights and projections are part of {kind} already: give them to as_curves()")
-    if not len(measures) or (others is not None and not len(others)):
+    if not all(len(side) for side in sides):
         raise ValueError(f"no {kind} were given: pass at least one on each side")
-    if others is not None and measures.values.shape[1:] != others.values.shape[1:]:
-        shape, shape2 = (tuple(side.values.shape[1:]) for side in (measures, others))
+    shape, shape2 = (tuple(side.values.shape[1:]) for side in (first, sides[-1]))
+    if shape != shape2:
         what = " (directions, coordinates)" if kind == "curves" else ""
         raise ValueError(f"{kind} of shape {shape} and {shape2}{what} cannot be compared: build both in the same way")
-    if others is not None and measures.device != others.device:
-        raise ValueError(f"{kind} on {measures.device} and {others.device}: move one side with .to()")
-    for side in (measures, others):
-        if side is not None:
-            side.check_numbers()
-    u, v = measures.as_step_functions(), None if others is None else others.as_step_functions()
-    work = _multiplications(u.sizes, (u if v is None else v).sizes, u.values[0].numel())
-    where = chosen_device(options.device, u.values, u.numpy, work)
-    return u.to(where), None if v is None else v.to(where)
+    if first.device != sides[-1].device:
+        raise ValueError(f"{kind} on {first.device} and {sides[-1].device}: move one side with .to()")
+    for side in sides:
+        side.check_numbers()
+    curves = [side.as_step_functions() for side in sides]
+    work = _multiplications(curves, curves[0].values[0].numel())
+    where = chosen_device(options.device, first.values, first.numpy, work)
+    return [side.to(where) for side in curves]
 
 
-def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Curves, Curves | None]:
+def _cloud_sides(measures: Any, others: Any, options: PairOptions) -> list[Curves]:
+    """Curves of one list of clouds or two."""
     if options.ties == "optimal":
         raise ValueError('ties="optimal" is available for pairwise_distances and single pairs only')
-    u, v = measured_sides(measures, others, options)
-    width = (u.dim if options.metric == "rpw" else options.n_projections) * (1 if options.metric == "sw" else u.dim)
-    where = chosen_device(options.device, u.points, u.numpy, _multiplications(u.sizes, (v or u).sizes, width))
-    directions, carry = options.directions(u.dim, u.points)
+    sides = measured_sides(measures, others, options)
+    dim, points = sides[0].dim, sides[0].points
+    width = (dim if options.metric == "rpw" else options.n_projections) * (1 if options.metric == "sw" else dim)
+    where = chosen_device(options.device, points, sides[0].numpy, _multiplications(sides, width))
+    directions, carry = options.directions(dim, points)
     directions = None if directions is None else directions.to(where)
-    sides = [side.to(where) for side in (u, v) if side is not None]
+    sides = [side.to(where) for side in sides]
     sides = sides if directions is None else near_origin(*sides)
-    curves = [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
-    return curves[0], curves[1] if len(curves) == 2 else None
+    return [build_curves(side, project(side.points, directions), carry=carry, ties=options.ties) for side in sides]
 
 
-def measured_sides(measures: Any, others: Any, options: PairOptions) -> tuple[Measures, Measures | None]:
-    """Both lists of clouds, checked, in one dimension, kind and floating type; None where there are no others."""
+def measured_sides(measures: Any, others: Any, options: PairOptions) -> list[Measures]:
+    """One list of clouds or two, checked, in one dimension, kind and floating type."""
     u = as_measures(measures, options.weights)
     if others is None:
-        return u, None
-    return in_common(u, as_measures(others, options.other_weights, names="others[{}]"), "measures", "others")
+        return [u]
+    v = as_measures(others, options.other_weights, names="others[{}]")
+    return list(in_common(u, v, "measures", "others"))
 
 
-def _multiplications(sizes: np.ndarray, sizes2: np.ndarray, width: int) -> float:
+def _multiplications(sides: Sequence[Curves | Measures], width: int) -> float:
     """About how many multiplications the products take; width: numbers per step of a curve."""
+    sizes, sizes2 = sides[0].sizes, sides[-1].sizes
     return len(sizes) * len(sizes2) * min(sizes.mean(), sizes2.mean()) * width

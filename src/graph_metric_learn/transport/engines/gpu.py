@@ -16,7 +16,7 @@ from torch import Tensor
 from ..._core.ragged import groups
 from ..curves import Curves, have_equal_steps
 from ..devices import free_memory
-from .base import Engine, Run, smallest
+from .base import Engine, Run, pieces, smallest
 from .products import centred
 from .tiles import Tile, Tiles
 
@@ -132,24 +132,25 @@ def _pair_tiles(tiles: Tiles, block_bytes: int, out: Tensor | None = None) -> It
 
 def _row_tiles(tiles: Tiles, block_bytes: int) -> Iterator[tuple[np.ndarray, Tile]]:
     """(places of the rows, tile of these rows and all columns), rows in order of size."""
-    count = len(tiles.rows.sizes)
-    step = max(1, block_bytes // (len(tiles.cols.sizes) * tiles.rows.values.element_size()))
-    for lo in range(0, count, step):
-        at = np.arange(lo, min(lo + step, count))
+    for some in pieces(slice(0, len(tiles.rows.sizes)), _rows_that_fit(tiles, block_bytes)):
+        at = np.arange(some.start, some.stop)
         yield at, tiles.tile(at)
+
+
+def _rows_that_fit(tiles: Tiles, block_bytes: int) -> int:
+    """How many rows of the matrix fit into a block, at least one."""
+    return max(1, block_bytes // (len(tiles.cols.sizes) * tiles.rows.values.element_size()))
 
 
 def _rows_in_callers_order(tiles: Tiles, block_bytes: int) -> Iterator[tuple[slice, Tensor]]:
     """(rows, squares to all columns), both in the caller's order; squares of rows among themselves are symmetric."""
-    count, device = len(tiles.rows.sizes), tiles.rows.values.device
-    places = np.argsort(tiles.rows.order)
-    back = _inverse(tiles.cols.order, device)
-    step = max(1, block_bytes // (len(tiles.cols.sizes) * tiles.rows.values.element_size()))
+    device = tiles.rows.values.device
+    places, back = np.argsort(tiles.rows.order), _inverse(tiles.cols.order, device)
 
     def queued() -> Iterator[tuple[slice, np.ndarray, Tile]]:
-        for lo in range(0, count, step):
-            by_place = np.argsort(places[lo : lo + step])
-            yield slice(lo, min(lo + step, count)), by_place, tiles.tile(places[lo : lo + step][by_place])
+        for rows in pieces(slice(0, len(places)), _rows_that_fit(tiles, block_bytes)):
+            by_place = np.argsort(places[rows])
+            yield rows, by_place, tiles.tile(places[rows][by_place])
 
     for rows, by_place, tile in _prefetch(queued(), block_bytes):
         squares = _with_zeros(tile).index_select(1, back).index_select(0, _inverse(by_place, device))
