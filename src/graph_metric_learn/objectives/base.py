@@ -18,23 +18,12 @@ class Objective(ABC):
 
     `GraphMetric` goes through these methods only, so that a new objective is one class in the registry,
     ``OBJECTIVES["name"] = MyObjective``, chosen by ``GraphMetric(task="name")``.
-
-    Attributes
-    ----------
-    score_name : str
-        What its scores are; 1 is the best, and more is better.
-    guess_name : str
-        What `guess` predicts.
-    supervised : bool
-        Whether there are targets; without them neighbours cannot be scored, and nothing is learned.
-    scale_invariant : bool
-        Whether outputs of a regression mean the same when all are multiplied by a number.
     """
 
-    score_name: ClassVar[str] = "score"
-    guess_name: ClassVar[str] = "the mean"
-    supervised: ClassVar[bool] = True
-    scale_invariant: ClassVar[bool] = False
+    score_name: ClassVar[str] = "score"  # what its scores are; 1 is the best, and more is better
+    guess_name: ClassVar[str] = "the mean"  # what `guess` predicts
+    supervised: ClassVar[bool] = True  # whether there are targets; else no neighbour is scored, and nothing is learned
+    scale_invariant: ClassVar[bool] = False  # whether outputs mean the same when all are multiplied by a number
 
     @abstractmethod
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:

@@ -22,10 +22,7 @@ _ROUNDING = 1e-12  # sums of scores less their mean that are no more than this a
 class Classes(Objective):
     """Discrete classes; a graph is predicted to be of the class that most of its neighbours have.
 
-    Attributes
-    ----------
-    classes_ : ndarray
-        Class labels seen, ascending; targets are indices into it.
+    `classes_` are the labels seen, ascending; targets are indices into them.
     """
 
     score_name = "accuracy"

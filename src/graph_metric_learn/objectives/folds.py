@@ -15,18 +15,10 @@ def spread_folds(
 ) -> np.ndarray:
     """Which of `count` folds each graph is held out in [N].
 
-    Parameters
-    ----------
-    codes : ndarray [N]
-        Classes that are spread evenly over the folds; zeros where there are none.
-    count : int
-    rng : numpy.random.Generator
-    groups : ndarray [N], optional
-        Graphs of one group, such as copies of each other, go into the same fold. A group counts as of the class that
-        most of its members have; large groups are placed first, each into the fold that has the fewest of its class.
+    Classes `codes` [N] are spread evenly over the folds; zeros where there are none. Graphs of one group [N], such as
+    copies of each other, go into the same fold. A group counts as of the class that most of its members have; large
+    groups are placed first, each into the fold that has the fewest of its class.
 
-    Examples
-    --------
     >>> folds = spread_folds(np.array([0, 0, 0, 0, 1, 1]), 2, np.random.default_rng(0))
     >>> folds.sum(), folds[4:].sum()
     (np.int64(3), np.int64(1))

@@ -15,10 +15,9 @@ def leave_one_out(
     objective: Objective, distances: np.ndarray, target: np.ndarray, ks: Sequence[int] | None = None, *,
     weighted: bool = False, groups: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Mean score for each k, each graph predicted by all others, from distances [N, N].
+    """Mean score for each k, each graph predicted by all others (of other groups [N]), from distances [N, N].
 
     See :meth:`Objective.left_out_scores`. `ks` are those of `NEIGHBORS` that N graphs have neighbours for when None.
-    With `groups` [N], by all graphs of other groups.
     """
     ks = usable(len(target)) if ks is None else ks
     if groups is not None:

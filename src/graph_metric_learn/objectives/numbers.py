@@ -40,12 +40,8 @@ class Numbers(Objective):
     With several numbers entries may be missing (NaN). Scores are 1 − (error / standard deviation)², averaged over
     the numbers that are there: over many graphs, R².
 
-    Attributes
-    ----------
-    centre_, scale_ : ndarray [T]
-        Mean and standard deviation of the numbers seen; targets are centred and scaled by them.
-    several_ : bool
-        Whether y had columns.
+    `centre_` and `scale_` [T] are mean and standard deviation of the numbers seen, by which targets are centred and
+    scaled; `several_` says whether y had columns.
     """
 
     score_name = "R²"

@@ -50,17 +50,8 @@ def neighbor_sums(
 ) -> np.ndarray:
     """Sums of values over the k nearest neighbours, for several k at once.
 
-    Parameters
-    ----------
-    distances, weighted
-        See :func:`vote_shares`. Fewer than k count where fewer are at a finite distance.
-    values : ndarray [M, T]
-    ks : tuple of int
-        Ascending; one larger than M counts as M.
-
-    Returns
-    -------
-    sums : ndarray [N, len(ks), T]
+    Of distances [N, M] and values [M, T]: [N, len(ks), T], see :func:`vote_shares`. ks ascend; one larger than M counts
+    as M. Fewer than k count where fewer are at a finite distance.
     """
     if list(ks) != sorted(ks) or min(ks) < 1:
         raise ValueError(f"ks must ascend from 1 or more, got {ks}")

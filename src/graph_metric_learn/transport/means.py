@@ -74,17 +74,8 @@ class Means:
 
     where <u, mean> needs only the mean's averages on n cells: differences of its running integral, which is computed
     once. So one matrix product per size gives the distances of all curves of that size to all means. Vectors are curves
-    of one step. All in float64.
+    of one step. All in float64. `codes` [N] are the groups of the items, 0 … count − 1; none may be empty.
 
-    Parameters
-    ----------
-    items : Curves or Vectors
-    codes : ndarray [N]
-        The group of each item, 0 … count − 1; no group may be empty.
-    count : int
-
-    Examples
-    --------
     >>> vectors = Vectors(torch.tensor([[0.0], [2.0], [9.0]]))
     >>> Means(vectors, np.array([0, 0, 1]), 2).squared_distances(vectors)
     array([[ 1., 81.],

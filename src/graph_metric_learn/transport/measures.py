@@ -42,19 +42,11 @@ class Measures:
 def as_measures(
     clouds: Sequence[Array] | Array, weights: Sequence[Array] | None = None, *, names: str = "measure {}"
 ) -> Measures:
-    """Checks a list of (n_i, p) arrays and stores them as one `Measures`.
+    """Checks a list of arrays [n_i, p] and stores them as one `Measures`.
 
-    Parameters
-    ----------
-    clouds : sequence of arrays [n_i, p]
-        NumPy arrays, torch tensors, or anything `numpy.asarray` takes. Integers become float64.
-    weights : sequence of arrays [n_i], optional
-        Non-negative masses that add up to 1. Uniform when None.
-    names : str
-        What to call the clouds in error messages; ``{}`` stands for the index.
+    Clouds are NumPy arrays, torch tensors, or anything `numpy.asarray` takes; integers become float64. Weights [n_i]
+    are not negative and add up to 1; uniform when None. names: what error messages call a cloud, by its index ``{}``.
 
-    Examples
-    --------
     >>> as_measures([np.zeros((3, 2)), np.ones((4, 2))]).sizes
     array([3, 4])
     """
@@ -98,7 +90,7 @@ def in_common(source: Measures, target: Measures, name: str, other: str) -> tupl
     if source.points.dtype == target.points.dtype:
         return source, target
     dtype = torch.promote_types(source.points.dtype, target.points.dtype)
-    return (replace(source, points=source.points.to(dtype)), replace(target, points=target.points.to(dtype)))
+    return replace(source, points=source.points.to(dtype)), replace(target, points=target.points.to(dtype))
 
 
 def _checked(array: Array, i: int, name: Callable[[int], str], as_torch: bool) -> Array:
