@@ -117,10 +117,10 @@ def _compiled(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
             with products():
                 torch.mm(torch.from_numpy(left), torch.from_numpy(right).T, out=torch.from_numpy(block))
             triangle = rows.start - columns.start + 1 if same else -len(out)
-            known = triangle, norms[0][rows], norms[-1][columns], lost
-            squares_from_products(block, near, 2.0, 1, *known, threads=threads)
+            shared = triangle, norms[0][rows], norms[-1][columns], lost
+            squares_from_products(block, near, 2.0, 1, *shared, threads=threads)
             if lost.any():
-                subtract_near(block, near, *known, left, right, threads=threads)
+                subtract_near(block, near, *shared, left, right, threads=threads)
     if same:
         mirror(out, threads=out.size > _SERIAL)
     return out

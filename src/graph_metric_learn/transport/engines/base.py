@@ -141,14 +141,14 @@ def smallest(squares: Tensor, k: int, names: Tensor) -> tuple[Tensor, Tensor]:
     The choice of `torch.topk` among equal entries is not specified, so rows with ties are looked at again.
     """
     more = min(k + 1, squares.shape[1])
-    values, place = torch.topk(squares, more, largest=False, sorted=True)
+    values, columns = torch.topk(squares, more, largest=False, sorted=True)
     if more > k:
         tied = values[:, k] == values[:, k - 1]  # topk may have taken any of the equal entries
         if DeviceFlag(tied.any()).get():
             for some in tied.nonzero()[:, 0].split(_TIED_ROWS):
-                place[some, :k] = _smallest_tied(squares[some], values[some, k - 1 : k], k, names)
-            values = torch.gather(squares, 1, place)
-    values, which = values[:, :k], names[place[:, :k]]
+                columns[some, :k] = _smallest_tied(squares[some], values[some, k - 1 : k], k, names)
+            values = torch.gather(squares, 1, columns)
+    values, which = values[:, :k], names[columns[:, :k]]
     which, by_name = which.sort(dim=1)
     values, by_value = torch.gather(values, 1, by_name).sort(dim=1, stable=True)
     return values, torch.gather(which, 1, by_value)

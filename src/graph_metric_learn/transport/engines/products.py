@@ -129,10 +129,10 @@ class CompiledBlocks(Blocks):
                     torch.mm(left, self._averages(self.v, some_cols, n).T, out=block)
                 triangle = some_rows.start - some_cols.start + 1 if self.same else -len(self.out)
                 u, v, lost = self.u.some(some_rows), self.v.some(some_cols), np.empty(len(block), np.int64)
-                known, threads = (triangle, u.norms, v.norms, lost), block.numel() > _SERIAL
-                squares_from_products(block.numpy(), self.near, 2.0 / n, self.directions, *known, threads=threads)
+                shared, threads = (triangle, u.norms, v.norms, lost), block.numel() > _SERIAL
+                squares_from_products(block.numpy(), self.near, 2.0 / n, self.directions, *shared, threads=threads)
                 if lost.any():
-                    walk_near(block.numpy(), self.near, *known, *u[:3], *v[:3], threads=threads)
+                    walk_near(block.numpy(), self.near, *shared, *u[:3], *v[:3], threads=threads)
 
     def _averages(self, side: _Side, which: slice, n: int) -> Tensor:
         """Averages of some curves on n cells [B, n · M · c]."""
