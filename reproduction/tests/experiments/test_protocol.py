@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
@@ -49,9 +51,9 @@ def test_test_labels_enter_no_choice(rng):
     other[test] = rng.permutation(y[test])
     for choose in (
         protocol.choose_knn,
-        protocol.choose_1nn,
+        partial(protocol.choose_knn, ks=(1,)),
         protocol.choose_knn_loo,
-        protocol.choose_knn_weighted,
+        partial(protocol.choose_knn_loo, weighted=True),
         protocol.choose_svm,
         lambda d, *rest: protocol.choose_kernel_svm(np.exp(-d), *rest),
     ):
@@ -150,7 +152,7 @@ def test_votes_by_distance_are_scikit_learns(rng):
     points[:, 0] += y
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
     train, test = np.arange(60), np.arange(60, 80)
-    choice = protocol.choose_knn_weighted(distances, y, train, test)
+    choice = protocol.choose_knn_loo(distances, y, train, test, weighted=True)
     knn = KNeighborsClassifier(choice.chosen["k"], weights="distance", metric="precomputed")
     knn.fit(distances[:60, :60], y[:60])
     assert choice.test == knn.score(distances[60:, :60], y[60:])

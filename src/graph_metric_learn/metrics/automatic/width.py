@@ -1,4 +1,4 @@
-"""What n_components="auto" does: keeps the fewest coordinates with which neighbours predict graphs held out as well."""
+"""What n_components="auto" does: keeps the fewest coordinates by which neighbours predict nearly as well."""
 
 from __future__ import annotations
 
