@@ -12,6 +12,7 @@ from typing import Any
 
 from graph_metric_learn._core.files import write_atomic
 
+from ..pages.plots import as_png
 from ..pages.render import render_markdown, render_page
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
@@ -39,7 +40,7 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
         "figures/figure1.png": figures.figure1(measured),
         "figures/learning.png": figures.learning(measured),
     }
-    images = {name: png for name, png in drawn.items() if png is not None}
+    images = {name: as_png(figure) for name, figure in drawn.items() if figure is not None}
     text = results_markdown(measured, images, gpu_limits(out / "bench" / "gpu.json"))
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
