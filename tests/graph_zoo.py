@@ -44,9 +44,9 @@ def as_pyg(pairs, y=None):
     ]
 
 
-def write_tu(folder, count):
-    """A dataset in TU format at folder/TOY: stars (class 0) and rings (class 1), without node labels or attributes."""
-    toy = folder / "TOY"
+def write_tu(folder, count, name="TOY"):
+    """A dataset in TU format at folder/NAME: stars (class 0) and rings (class 1), without node labels or attributes."""
+    toy = folder / name
     toy.mkdir(parents=True)
     lines = {"A": [], "graph_indicator": [], "graph_labels": []}
     node = 0
@@ -58,5 +58,5 @@ def write_tu(folder, count):
         lines["graph_labels"].append(str(g % 2))
         node += n
     for what, rows in lines.items():
-        (toy / f"TOY_{what}.txt").write_text("\n".join(rows))
+        (toy / f"{name}_{what}.txt").write_text("\n".join(rows))
     return toy

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from graph_metric_learn.datasets import GraphDataset
 from graph_metric_learn_benchmarks import gpu_training
 from graph_metric_learn_benchmarks.inputs import labelled_rings
 from graph_metric_learn_benchmarks.measure import Report
-from graph_zoo import as_pyg, zoo
+from graph_zoo import write_tu
 
 
 @pytest.fixture
@@ -14,31 +13,20 @@ def report():
     return Report("gpu", machine={})
 
 
-def test_graphs_are_spread_over_nci1(rng, monkeypatch, tmp_path):
-    """The first third of its classes are equal: a few graphs from the start would be of one class."""
-    pairs, _ = zoo(rng, 30)
-    y = np.repeat([0, 1, 0], 10)
-    asked = []
-
-    def load_tu(name, **options):
-        asked.append((name, options))
-        return GraphDataset(as_pyg(pairs), y, name)
-
-    monkeypatch.setattr(gpu_training, "load_tu", load_tu)
+def test_graphs_are_spread_over_nci1(rng, tmp_path):
+    """The first graphs of NCI1 are of one class, so a few are taken from all over it."""
+    folder = write_tu(tmp_path, 30, "NCI1")
+    (folder / "NCI1_node_labels.txt").write_text("0\n" * sum(4 + g // 4 for g in range(30)))
     graphs, classes, name = gpu_training.training_graphs(rng, tmp_path, 6)
-    assert asked == [("NCI1", {"features": "labels", "root": tmp_path, "download": False})]
-    assert classes.tolist() == [0, 0, 1, 1, 0, 0]
-    assert graphs.sizes.tolist() == [len(pairs[i][1]) for i in range(0, 30, 5)]
+    assert classes.tolist() == [g % 2 for g in range(0, 30, 5)]
+    assert graphs.sizes.tolist() == [4 + g // 4 for g in range(0, 30, 5)]
+    assert graphs.x.shape[1] == 1  # the labels
     assert name == "NCI1"
-    assert len(gpu_training.training_graphs(rng, None, 99)[0]) == 30
+    assert len(gpu_training.training_graphs(rng, tmp_path, 99)[0]) == 30
 
 
-def test_random_graphs_take_the_place_of_a_missing_nci1(rng, monkeypatch):
-    def load_tu(name, **options):
-        raise ValueError("not on disk")
-
-    monkeypatch.setattr(gpu_training, "load_tu", load_tu)
-    graphs, classes, name = gpu_training.training_graphs(rng, None, 6)
+def test_random_graphs_take_the_place_of_a_missing_nci1(rng, tmp_path):
+    graphs, classes, name = gpu_training.training_graphs(rng, tmp_path, 6)
     assert len(graphs) == 6
     assert classes.tolist() == [0, 1] * 3
     assert name == "random graphs of NCI1's sizes"

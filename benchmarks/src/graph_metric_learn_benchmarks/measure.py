@@ -36,11 +36,7 @@ def _status(name: str) -> float:
 
 
 def device_seconds(
-    call: Callable[[], Any],
-    device: torch.device,
-    runs: int = 3,
-    *,
-    clock: Callable[[], float] = time.perf_counter,
+    call: Callable[[], Any], device: torch.device, runs: int = 3, *, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """The shortest of some runs after a warm-up, each timed until the device has finished."""
     times = []
@@ -63,24 +59,12 @@ def synchronize(device: torch.device) -> None:
 
 @dataclass
 class Report:
-    """Numbers of a benchmark, and which targets they reach.
-
-    Attributes
-    ----------
-    name : str
-        Of the benchmark.
-    machine : dict
-        What it ran on.
-    numbers : dict
-        What was measured, by section.
-    targets : list of dict
-        "what", "value", "limit", "at_most", "unit" and whether it was "met".
-    """
+    """Numbers of a benchmark, and which targets they reach."""
 
     name: str
-    machine: dict[str, Any] = field(default_factory=lambda: describe_machine())
-    numbers: dict[str, Any] = field(default_factory=dict)
-    targets: list[dict[str, Any]] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=lambda: describe_machine())  # what it ran on
+    numbers: dict[str, Any] = field(default_factory=dict)  # what was measured, by section
+    targets: list[dict[str, Any]] = field(default_factory=list)  # what, value, limit, at_most, unit, and whether met
 
     def target(self, what: str, value: float | None, limit: float, *, at_most: bool, unit: str = "x") -> None:
         """Records and prints a number with its limit."""

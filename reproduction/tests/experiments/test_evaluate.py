@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
-from graph_metric_learn import SGML
+from graph_metric_learn import SGML, pairwise_distances
+from graph_metric_learn.metrics.sgml.encoders import encode
 from graph_metric_learn_reproduction.baselines import GIN, W2, SolverFailure
 from graph_metric_learn_reproduction.experiments import choices, edges, evaluate, runner
 from graph_metric_learn_reproduction.experiments.protocol import choose_knn, split
@@ -10,6 +12,13 @@ from graph_metric_learn_reproduction.experiments.tables import table_entry
 from tu_toy import write_folder
 
 TOY = Task("TOY", "degree", depths=(1, 2))  # see graph_zoo.write_tu
+
+
+@pytest.fixture
+def small_gin(monkeypatch):
+    """One small size and one learning rate for networks."""
+    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
+    monkeypatch.setattr(GIN, "default_rates", (0.01,))
 
 
 @pytest.mark.parametrize(
@@ -36,10 +45,9 @@ def test_other_systems_run_under_the_same_protocol(root, tmp_path, method, class
         ("gin", ["own"]),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("small_gin")
 def test_classes_of_test_graphs_change_the_test_score_alone(root, tmp_path, monkeypatch, method, classifiers):
     """The whole way from the files to the record: with the test graphs' classes swapped, nothing else differs."""
-    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
-    monkeypatch.setattr(GIN, "default_rates", (0.01,))
     config = runner.cells(TOY, method, "authors", 1, classifiers)[: len(classifiers)]
     graphs, y = evaluate.dataset("TOY", "degree", str(root))
     _, test = split(y, 0)
@@ -116,24 +124,19 @@ def test_without_learning_nothing_is_said_of_it(root):
     assert result["test"] > 0.8
 
 
-def test_tie_rules_are_scored_on_one_metric(root, monkeypatch):
-    """The metric is learned with canonical ties, and with these its own distances are scored."""
-    learned, scored, results = [], [], {}
-    real = evaluate.pairwise_distances
-    monkeypatch.setattr(evaluate, "SGML", lambda **options: learned.append(options["ties"]) or SGML(**options))
-    monkeypatch.setattr(evaluate, "pairwise_distances", lambda x, ties: scored.append(ties) or real(x, ties=ties))
+def test_tie_rules_are_scored_on_one_metric(root):
+    """The metric is learned with canonical ties; its points are compared by each rule."""
+    results = {}
     for rule in choices.TIE_RULES:
         config = {**choices.tie_cells(1)[0], "dataset": "TOY", "features": "degree", "method": rule}
         (results[rule],) = runner.run_group([config], (str(root), None), "unused")
-    assert learned == ["canonical"] * 4
-    assert dict(zip(results, scored, strict=True)) == {
-        "canonical": "canonical", "optimal": "optimal", "first": "first", evaluate.RENUMBERED: "first",
-    }  # fmt: skip
     graphs, y = evaluate.dataset("TOY", "degree", str(root))
     train, test = split(y, 0)
     metric = SGML(**config["model"], random_state=0, device="cpu").fit(graphs[train], y[train])
-    expected = choose_knn(metric.pairwise_distances(graphs), y, train, test)
-    assert expected._asdict().items() <= results["canonical"].items()
+    clouds = np.split(encode(metric.module_, graphs).detach().numpy(), graphs.offsets[1:-1])
+    for rule in ("canonical", "optimal", "first"):
+        expected = choose_knn(pairwise_distances(clouds, ties=rule), y, train, test)
+        assert expected._asdict().items() <= results[rule].items()
     assert all(result["test"] > 0.5 for result in results.values())
 
 
@@ -200,14 +203,10 @@ def test_a_class_in_edge_labels_is_seen_with_edge_data_alone(coloured, tmp_path)
     assert rows[1][1] == "100.0 ± 0.0 (2 runs)"
 
 
-def test_networks_choose_for_themselves_and_run_one_split_at_a_time(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
-    monkeypatch.setattr(GIN, "default_rates", (0.01,))
-    real, groups = runner.run_group, []
-    monkeypatch.setattr(runner, "run_group", lambda configs, *args: groups.append(len(configs)) or real(configs, *args))
+@pytest.mark.usefixtures("small_gin")
+def test_networks_choose_for_themselves_in_each_split(root, tmp_path):
     records = Records(tmp_path / "r")
     assert runner.run_cells(runner.cells(TOY, "gin", "authors", 2, ["own"]), records, root=root) == []
-    assert groups == [1, 1]
     for result in (record["result"] for record in records):
         assert result["chosen"].items() >= {"layers": 2, "width": 8, "learning_rate": 0.01}.items()
         assert 0.5 <= result["validation"] <= 1
@@ -224,10 +223,9 @@ def test_a_network_that_takes_too_long_says_so(root, tmp_path, monkeypatch):
     assert table_entry(records, TOY, "gin", "own") == "> 0 min"
 
 
-def test_networks_that_see_edges_get_what_these_carry(coloured, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("small_gin")
+def test_networks_that_see_edges_get_what_these_carry(coloured, tmp_path):
     """Equal rings whose class is the label of their edges, in the tables and in that of edge data."""
-    monkeypatch.setattr(GIN, "default_sizes", ((2, 8),))
-    monkeypatch.setattr(GIN, "default_rates", (0.01,))
     task = Task("RINGS", "degree")
     records = Records(tmp_path / "r")
     wanted = [*runner.cells(task, "gine", "authors", 1, ["own"]), *edges.network_cells(["RINGS"], 1)]

@@ -1,11 +1,8 @@
 import json
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn_reproduction.experiments import fair
 from graph_metric_learn_reproduction.experiments.fair import (
     FAIR_DATASETS,
     evaluate_fair,
@@ -14,9 +11,7 @@ from graph_metric_learn_reproduction.experiments.fair import (
     read_splits,
 )
 from graph_metric_learn_reproduction.experiments.records import Records
-
-GRAPHS = as_graphs([nx.cycle_graph(n) for n in range(4, 19)] + [nx.star_graph(n) for n in range(4, 19)])
-SHAPES = np.repeat([0, 1], 15)
+from graph_zoo import write_tu
 
 
 @pytest.fixture
@@ -61,14 +56,14 @@ def test_bad_files_of_splits_are_refused(folder, text):
         read_splits(folder, "ENZYMES", 2)
 
 
-def test_cells_and_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(fair, "all_graphs", lambda name, root: (GRAPHS, SHAPES))
+def test_cells_and_rows(folder, tmp_path):
+    write_tu(tmp_path / "data", 30, "ENZYMES")
     cells = [c for c in fair_cells(2, ["ENZYMES"]) if c["classifier"] == "head-knn"]
     assert len(cells) == 2
     assert {c["dataset"] for c in fair_cells(1)} == set(FAIR_DATASETS)
     records = Records(tmp_path / "records")
     for cell in cells:
-        records.add(cell, evaluate_fair([cell], None, str(folder))[0])
+        records.add(cell, evaluate_fair([cell], str(tmp_path / "data"), str(folder))[0])
     rows = fair_rows(list(records))
     assert rows[1][0] == "GraphMetric, its k-NN"
     assert rows[1][1 + FAIR_DATASETS.index("ENZYMES")].endswith("(2 folds)")

@@ -1,7 +1,7 @@
 import pytest
 
-from graph_metric_learn import GraphMetric
 from graph_metric_learn_reproduction.experiments import unlabelled
+from graph_metric_learn_reproduction.experiments.evaluate import dataset
 from graph_metric_learn_reproduction.experiments.methods import missing_packages
 from graph_metric_learn_reproduction.experiments.records import Records, key_of
 from graph_metric_learn_reproduction.experiments.runner import run_cells
@@ -47,17 +47,12 @@ def test_cells_are_run_and_recorded(root, records):
     assert records[cells[1]]["test"] == 1.0
 
 
-def test_no_metric_is_given_labels(root, monkeypatch):
-    seen = []
-    fit = GraphMetric.fit
-
-    def watched(self, graphs, y=None, groups=None):
-        seen.append((len(graphs), y, self.task))
-        return fit(self, graphs, y, groups)
-
-    monkeypatch.setattr(GraphMetric, "fit", watched)
-    unlabelled.evaluate_unlabelled(toy_cells("graphmetric", run=2), str(root))
-    assert seen == [(36, None, "none"), (40, None, "none")]
+def test_the_metric_learns_from_no_labels(root):
+    graphs, _ = dataset("TOY", None, str(root))
+    metric = unlabelled._fitted_metric(toy_cells("graphmetric", run=2)[0], graphs)
+    assert metric.learned_ is None
+    assert metric.task == "none"
+    assert metric.random_state == 2
 
 
 def test_accuracies_and_differences(records):

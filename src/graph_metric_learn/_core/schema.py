@@ -1,4 +1,4 @@
-"""Saved state by description: a class says what each of its fields may be; reading, checking and writing follow.
+"""Files of models are checked here: a class says what each saved field may be; reading, checking, writing follow.
 
 A description is a subclass of :class:`Saved`, a `msgspec.Struct`: numbers with ranges, strings, lists, other
 descriptions, and arrays, whose shapes are given by symbols that must agree within the class:

@@ -1,6 +1,6 @@
-"""What every metric between graphs can do: embed, transform, measure, explain, be saved and loaded.
+"""What every metric between graphs can do, and what makes d(G, G) = 0: distances below its `rounding` are cleared.
 
-What makes d(G, G) = 0 stands here, too: :attr:`BaseGraphMetric.rounding` and :func:`clear_rounding`.
+See :attr:`BaseGraphMetric.rounding` and :func:`clear_rounding`.
 """
 
 from __future__ import annotations

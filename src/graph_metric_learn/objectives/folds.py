@@ -1,4 +1,4 @@
-"""Folds of training graphs: shuffled, each class spread over all of them, groups kept together."""
+"""A fold is a part of the training graphs, held out together: each class is in all folds, each group in one."""
 
 from __future__ import annotations
 

@@ -42,14 +42,9 @@ class System:
 
     @classmethod
     def grid(cls, task_features: str, dataset: str) -> list[dict[str, Any]]:
-        """The settings to search by validation accuracy.
+        """The settings to search by validation accuracy, for a dataset of the TU collection and what x is made of.
 
-        Parameters
-        ----------
-        task_features : {"labels", "degree", "attributes", "fuse"}
-            What the graphs' x is made of (`load_tu(features=...)`).
-        dataset : str
-            Its name in the TU collection.
+        That is "labels", "degree", "attributes" or "fuse", as `load_tu(features=...)` takes it.
         """
         return [{}]
 

@@ -35,31 +35,16 @@ def fingerprint(system: System, graphs: Graphs) -> str:
 
 
 class Checkpoint:
-    """The upper triangle of a distance matrix while it is computed.
+    """The upper triangle of a distance matrix of n graphs while it is computed, in a .npz file or in memory.
 
-    Parameters
-    ----------
-    path : path or None
-        The .npz file; None keeps everything in memory. A file that is damaged or has another key is ignored and
-        replaced.
-    key : str
-        See :func:`fingerprint`.
-    n : int
-        Number of graphs.
-
-    Attributes
-    ----------
-    upper : ndarray [n, n]
-        Distances of each graph to later ones; zeros elsewhere.
-    done : ndarray [n]
-        Which rows are finished.
+    A file that is damaged or has another key, see :func:`fingerprint`, is ignored and replaced.
     """
 
     def __init__(self, path: str | Path | None, key: str, n: int) -> None:
         self._path, self._key = None if path is None else Path(path), key
         self._unsaved, self._written = False, time.monotonic()
-        self.upper: np.ndarray
-        self.done: np.ndarray
+        self.upper: np.ndarray  # distances of each graph to later ones, zeros elsewhere [n, n]
+        self.done: np.ndarray  # which rows are finished [n]
         self.upper, self.done = self._load(n) or (np.zeros((n, n)), np.zeros(n, dtype=bool))
 
     def _load(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -13,15 +13,7 @@ from graph_metric_learn.graphs import Graphs
 from graph_metric_learn.transport.kernels.simplex import plan_of, solve, start_tree
 
 from .pairs import PairwiseSystem
-from .structure import (
-    adjacencies,
-    edge_lengths,
-    hops,
-    node_features,
-    path_lengths,
-    per_graph,
-    require_edge_data,
-)
+from .structure import adjacencies, edge_lengths, hops, node_features, path_lengths, per_graph, require_edge_data
 from .wl import wl_labels
 
 SOLVERS = ("lean", "pot")
@@ -29,21 +21,11 @@ _MAX_ITERATIONS, _TOLERANCE, _MAX_PIVOTS = 10_000, 1e-9, 1_000_000  # POT's defa
 
 
 class FGWInput(NamedTuple):
-    """What is compared of a graph.
+    """What is compared of a graph."""
 
-    Attributes
-    ----------
-    rows : ndarray [n, d]
-        Features or labels of the nodes.
-    hops : ndarray [n, n]
-        Between the nodes, or lengths of shortest paths; all finite, symmetric.
-    mean_squares : ndarray [n]
-        Their mean squares, of each node.
-    """
-
-    rows: np.ndarray
-    hops: np.ndarray
-    mean_squares: np.ndarray
+    rows: np.ndarray  # features or labels of the nodes [n, d]
+    hops: np.ndarray  # between the nodes, or lengths of shortest paths [n, n]; all finite, symmetric
+    mean_squares: np.ndarray  # of the hops from each node [n]
 
 
 class FGW(PairwiseSystem):

@@ -103,13 +103,7 @@ class MorganRidge(MoleculeSystem):
     name = "morgan-ridge"
 
     def __init__(
-        self,
-        *,
-        penalties: Any = PENALTIES,
-        radius: int = 2,
-        width: int = 2048,
-        task: str = "auto",
-        seed: int = 0,
+        self, *, penalties: Any = PENALTIES, radius: int = 2, width: int = 2048, task: str = "auto", seed: int = 0
     ) -> None:
         self.penalties, self.radius, self.width, self.task, self.seed = penalties, radius, width, task, seed
 

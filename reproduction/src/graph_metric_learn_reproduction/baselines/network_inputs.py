@@ -17,27 +17,13 @@ from graph_metric_learn.graphs import Graphs
 
 
 class Batch(NamedTuple):
-    """Some graphs as one.
+    """Some graphs as one."""
 
-    Attributes
-    ----------
-    x : Tensor [S, q]
-        Features of all nodes.
-    arcs : Tensor [2, A]
-        Edges, both ways: messages go from the first row to the second.
-    edge_x : Tensor [A, w] or None
-        Features of arcs.
-    owner : Tensor [S]
-        Which graph each node belongs to.
-    n_graphs : int
-        B.
-    """
-
-    x: Tensor
-    arcs: Tensor
-    edge_x: Tensor | None
-    owner: Tensor
-    n_graphs: int
+    x: Tensor  # features of all nodes [S, q]
+    arcs: Tensor  # edges, both ways [2, A]: messages go from the first row to the second
+    edge_x: Tensor | None  # features of arcs [A, w]
+    owner: Tensor  # which graph each node belongs to [S]
+    n_graphs: int  # B
 
 
 class EdgeInputs:
@@ -69,23 +55,13 @@ class EdgeInputs:
 
 @dataclass(frozen=True)
 class NetworkInput:
-    """Graphs on a device, from which batches are taken.
+    """Graphs on a device, from which batches are taken."""
 
-    Attributes
-    ----------
-    x, edge_x : Tensor
-        Features of all nodes and arcs, see `Batch`.
-    arcs : ndarray [2, A]
-        Arcs in the order of graphs.
-    sizes, arc_counts : ndarray [G]
-        Nodes and arcs of each graph.
-    """
-
-    x: Tensor
-    edge_x: Tensor | None
-    arcs: np.ndarray
-    sizes: np.ndarray
-    arc_counts: np.ndarray
+    x: Tensor  # features of all nodes [S, q]
+    edge_x: Tensor | None  # features of arcs [A, w]
+    arcs: np.ndarray  # [2, A], in the order of graphs
+    sizes: np.ndarray  # nodes of each graph [G]
+    arc_counts: np.ndarray  # arcs of each graph [G]
 
     @classmethod
     def of(cls, graphs: Graphs, edge_inputs: EdgeInputs | None, device: torch.device) -> NetworkInput:

@@ -29,13 +29,7 @@ LARGE_BATCH = 512  # graphs at once when nothing is trained
 
 
 class TooLong(RuntimeError):
-    """Training takes longer than it may.
-
-    Attributes
-    ----------
-    limit, estimated : float
-        Seconds that were allowed, and that it would take at least.
-    """
+    """Training takes longer than it may: `limit` seconds were allowed, it would take at least `estimated`."""
 
     def __init__(self, limit: float, estimated: float) -> None:
         super().__init__(f"training takes at least {estimated:.0f} s, more than the limit of {limit:.0f} s")
@@ -135,14 +129,7 @@ class GraphNetwork(System):
     def build(self, width: int, edge_width: int, classes: int, setting: Setting) -> nn.Module:
         """A network with initial weights that takes a `Batch` and returns scores of the classes [B, C].
 
-        Parameters
-        ----------
-        width, edge_width : int
-            Number of features of nodes and of edges.
-        classes : int
-            C.
-        setting : Setting
-            Layers and width of the network.
+        `width` and `edge_width` are the numbers of features of nodes and of edges; layers stand in the setting.
         """
         raise NotImplementedError
 

@@ -38,12 +38,7 @@ class PairwiseSystem(System):
         return None
 
     def distances(
-        self,
-        graphs: Any,
-        *,
-        progress: bool | None = None,
-        checkpoint: str | Path | None = None,
-        jobs: int | None = 1,
+        self, graphs: Any, *, progress: bool | None = None, checkpoint: str | Path | None = None, jobs: int | None = 1
     ) -> np.ndarray:
         """All distances [N, N], float64, exactly symmetric, zeros on the diagonal.
 
@@ -86,18 +81,7 @@ class PairwiseSystem(System):
         return rounding_to_zero(rows_on_disk.upper + rows_on_disk.upper.T)
 
     def estimate_seconds(self, graphs: Any, *, pairs: int = 200, seed: int = 0, limit: float = 60.0) -> float | None:
-        """Seconds that all distances will take with one job, from a timed random sample of pairs.
-
-        Parameters
-        ----------
-        graphs : anything that `as_graphs` takes
-        pairs : int
-            Size of the sample.
-        seed : int
-            For the sample.
-        limit : float
-            Seconds after which the sample ends early.
-        """
+        """Seconds that all distances will take with one job, from a sample of pairs, timed for `limit` seconds."""
         self.require()
         graphs = self.read(graphs)
         began = time.perf_counter()

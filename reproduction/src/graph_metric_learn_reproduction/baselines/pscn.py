@@ -54,13 +54,7 @@ class PSCN(System):
     name = "pscn"
 
     def __init__(
-        self,
-        *,
-        fields: int = 10,
-        epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        seed: int = 0,
+        self, *, fields: int = 10, epochs: int = 100, batch_size: int = 32, learning_rate: float = 1e-3, seed: int = 0
     ) -> None:
         self.fields, self.epochs, self.batch_size = fields, epochs, batch_size
         self.learning_rate, self.seed = learning_rate, seed
@@ -133,11 +127,7 @@ def receptive_fields(adjacency: np.ndarray, x: np.ndarray, length: int, size: in
 def betweenness(adjacency: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Betweenness centrality [n], not normalised: over all pairs, the share of shortest paths through each node.
 
-    Parameters
-    ----------
-    adjacency : ndarray [n, n]
-    lengths : ndarray [n, n]
-        Hops, infinite between components.
+    From adjacency [n, n] and hops [n, n], infinite between components.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> betweenness(path, hops(path))

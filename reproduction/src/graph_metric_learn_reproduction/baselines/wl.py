@@ -109,14 +109,9 @@ def wl_features(graphs: Graphs, depth: int) -> np.ndarray:
 def intersections(graphs: Graphs, labels: np.ndarray, *, share: bool) -> np.ndarray:
     """Histogram intersections Σ_l min(count of l in graph i, count of l in graph j) [N, N].
 
-    Parameters
-    ----------
-    graphs : Graphs
-    labels : ndarray [S, L]
-        Labels of the nodes, disjoint between columns.
-    share : bool
-        Whether counts are divided by the number of nodes of the graph. The sums are whole numbers, divided once, so a
-        graph has the same intersection with its renumbering as with itself.
+    `labels` [S, L] of nodes are disjoint between columns. With `share`, counts are divided by the number of nodes of
+    the graph; the sums are whole numbers, divided once, so a graph has the same intersection with its renumbering as
+    with itself.
     """
     owner = np.repeat(np.arange(len(graphs)), graphs.sizes * labels.shape[1])
     ones = np.ones(labels.size)

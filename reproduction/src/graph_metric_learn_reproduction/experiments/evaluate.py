@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,11 @@ PATIENCE = 2 * 3600.0  # seconds of one core: an hour on two
 
 Split = tuple[np.ndarray, np.ndarray]  # training and test indices
 
-_CHOOSERS = {
+_CHOOSERS: dict[str, Callable[..., protocol.Outcome]] = {
     "knn": protocol.choose_knn,
-    "1-nn": protocol.choose_1nn,
+    "1-nn": partial(protocol.choose_knn, ks=(1,)),
     "knn-loo": protocol.choose_knn_loo,
-    "knn-weighted": protocol.choose_knn_weighted,
+    "knn-weighted": partial(protocol.choose_knn_loo, weighted=True),
     "svm": protocol.choose_svm,
 }
 

@@ -27,20 +27,10 @@ def run_times(
     known: Mapping[str, Sequence[tuple[int, float]]] | None = None,
     keep: Callable[[str, int, float], None] = lambda method, points, spent: None,
 ) -> Times:
-    """Seconds for one distance between two clouds of 10, 30, 100, 300, … points, by method.
+    """Seconds for one distance between two clouds of 10, 30, 100, 300, … points, at most `largest`, by method.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        For the points.
-    largest : int
-        Most points per cloud.
-    patience : float
-        A method stops before the first size that is expected to take more seconds than this.
-    known : mapping, optional
-        (points, seconds) by method from an earlier call, which are not measured again.
-    keep : callable
-        Called with (method, points, seconds) after each measurement.
+    A method stops before the first size that is expected to take more than `patience` seconds. What is `known` from an
+    earlier call is not measured again; `keep` is called with (method, points, seconds) after each measurement.
     """
     import ot
 

@@ -1,12 +1,13 @@
-"""The figures of the results page as PNG, from records."""
+"""The figures of the results page, from records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..pages.plots import as_png, times_against_paper, times_by_points
+from ..pages.plots import times_against_paper, times_by_points
 from .figure1 import figure_times
 from .methods import grid
 from .published import PUBLISHED, PUBLISHED_SECONDS
@@ -16,7 +17,7 @@ from .settings import TABLES, TASKS
 from .tables import Entry, table_entry
 
 
-def accuracy(records: Sequence[Record]) -> bytes:
+def accuracy(records: Sequence[Record]) -> Any:
     """Test accuracy of k-NN and SVM with SGML and GraphMetric beside the paper's, with standard deviations."""
     from matplotlib.figure import Figure
 
@@ -41,7 +42,7 @@ def accuracy(records: Sequence[Record]) -> bytes:
         axes.grid(axis="y", alpha=0.3)
         axes.legend(fontsize=8, loc="lower left")
     axes.set_xticks(np.arange(len(names)), [name.replace(" (", "\n(") for name in names], fontsize=7)
-    return as_png(figure)
+    return figure
 
 
 def _mean_and_spread(entry: Entry | str) -> tuple[float, float]:
@@ -49,26 +50,24 @@ def _mean_and_spread(entry: Entry | str) -> tuple[float, float]:
     return (np.nan, np.nan) if isinstance(entry, str) else (entry.mean, entry.std)
 
 
-def runtimes(records: Sequence[Record]) -> bytes:
+def runtimes(records: Sequence[Record]) -> Any:
     """Seconds for training and for all distances beside the paper's."""
     times = recorded_times(records)
-    return as_png(
-        times_against_paper(
-            {
-                name: {**times[name], "paper_training": training, "paper_distances": distances}
-                for name, (_, training, distances, *_) in PUBLISHED_SECONDS.items()
-            }
-        )
+    return times_against_paper(
+        {
+            name: {**times[name], "paper_training": training, "paper_distances": distances}
+            for name, (_, training, distances, *_) in PUBLISHED_SECONDS.items()
+        }
     )
 
 
-def figure1(records: Sequence[Record]) -> bytes | None:
+def figure1(records: Sequence[Record]) -> Any:
     """The paper's Figure 1, seconds against points per cloud; None where nothing is recorded."""
     times = figure_times(records)
-    return as_png(times_by_points(times)) if times else None
+    return times_by_points(times) if times else None
 
 
-def learning(records: Sequence[Record]) -> bytes | None:
+def learning(records: Sequence[Record]) -> Any:
     """Mean loss per graph over the epochs, at depth 2; None where nothing is recorded."""
     from matplotlib.figure import Figure
 
@@ -86,4 +85,4 @@ def learning(records: Sequence[Record]) -> bytes | None:
     if not axes.lines:
         return None
     figure.legend(fontsize=7, loc="outside right center")
-    return as_png(figure)
+    return figure

@@ -12,6 +12,7 @@ from typing import Any
 
 from graph_metric_learn._core.files import write_atomic
 
+from ..pages.plots import as_png
 from ..pages.render import render_markdown, render_page
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
@@ -39,7 +40,7 @@ def write_page(records: Iterable[Record], out: str | Path) -> Path:
         "figures/figure1.png": figures.figure1(measured),
         "figures/learning.png": figures.learning(measured),
     }
-    images = {name: png for name, png in drawn.items() if png is not None}
+    images = {name: as_png(figure) for name, figure in drawn.items() if figure is not None}
     text = results_markdown(measured, images, gpu_limits(out / "bench" / "gpu.json"))
     for name, png in images.items():
         write_atomic(out / name, png, overwrite=True)
@@ -52,15 +53,12 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
     """The page as Markdown; `images` are the figures there are, `gpu` what :func:`gpu_limits` read."""
     tasks = {table: [TASKS[name] for name in names] for table, names in TABLES.items()}
     accuracies = {table: accuracy_rows(records, tasks[table], ROWS[table]) for table in ROWS}
+    accuracies["beyond"] += best_rows(records)
     below = missed(records)
     return render_markdown(
         "results.md",
         systems=[["", "what it is", "node features used"], *SYSTEMS],
-        table1=accuracies["table1"],
-        table2=accuracies["table2"],
-        table3=accuracies["table3"],
-        fgw=accuracies["fgw"],
-        beyond=accuracies["beyond"] + best_rows(records),
+        **accuracies,
         beyond_seconds=seconds_rows(records, tasks["beyond"], [("graphmetric", "head-knn"), ("rpw", "knn")]),
         sgml_judgement=sgml_judgement(records),
         graph_metric_judgement=graph_metric_judgement(records),

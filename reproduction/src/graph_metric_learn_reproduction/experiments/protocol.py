@@ -24,21 +24,11 @@ LARGE, MAX_STEPS = 2000, 2_000_000
 
 
 class Outcome(NamedTuple):
-    """What a classifier reached with its own parameters chosen on the training part.
+    """What a classifier reached with its own parameters chosen on the training part."""
 
-    Attributes
-    ----------
-    chosen : dict
-        The parameters.
-    validation : float
-        Mean accuracy of the 5 folds within the training part, or the leave-one-out accuracy.
-    test : float
-        Accuracy on the test part.
-    """
-
-    chosen: dict[str, float]
-    validation: float
-    test: float
+    chosen: dict[str, float]  # the parameters
+    validation: float  # mean accuracy of the 5 folds within the training part, or the leave-one-out accuracy
+    test: float  # accuracy on the test part
 
 
 def split(y: np.ndarray, run: int) -> tuple[np.ndarray, np.ndarray]:
@@ -64,18 +54,9 @@ def inner_folds(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def choose_knn(
     distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, ks: tuple[int, ...] = NEIGHBORS
 ) -> Outcome:
-    """k-NN with k chosen by the inner folds; the first of equally good ones.
+    """k-NN on distances [N, N] and classes y [N], k chosen among `ks` by the inner folds; the first of equal ones.
 
-    Parameters
-    ----------
-    distances : ndarray [N, N]
-        Between all graphs.
-    y : ndarray [N]
-        Classes.
-    train, test : ndarray
-        Indices.
-    ks : tuple of int
-        The k to choose from.
+    `train` and `test` are indices, here and below.
     """
     codes = _codes(y)
     within = distances[np.ix_(train, train)]
@@ -89,15 +70,10 @@ def choose_knn(
     return Outcome({"k": ks[best]}, float(scores[best] / count), float(final[best]))
 
 
-def choose_1nn(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """:func:`choose_knn` with k = 1."""
-    return choose_knn(distances, y, train, test, ks=(1,))
-
-
 def choose_knn_loo(
     distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, *, weighted: bool = False
 ) -> Outcome:
-    """k-NN with k chosen by leave-one-out on the training part.
+    """k-NN with k chosen by leave-one-out on the training part, votes `weighted` by distance or not.
 
     The inner folds are not shuffled, so they hold out consecutive graphs together. In datasets that are sorted by more
     than class (ENZYMES, BZR), these are each other's best neighbours.
@@ -107,11 +83,6 @@ def choose_knn_loo(
     best = int(scores.argmax())
     final = _knn_scores(distances[np.ix_(test, train)], codes[train], codes[test], weighted=weighted)
     return Outcome({"k": NEIGHBORS[best]}, float(scores[best]), float(final[best]))
-
-
-def choose_knn_weighted(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:
-    """:func:`choose_knn_loo` with votes weighted by distance, see :func:`vote_shares`."""
-    return choose_knn_loo(distances, y, train, test, weighted=True)
 
 
 def choose_svm(distances: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Outcome:

@@ -56,23 +56,13 @@ PUBLISHED: dict[tuple[str, str, str], tuple[float, float | None]] = {
 
 
 class PublishedSeconds(NamedTuple):
-    """Run times that the paper reports for a dataset (i9-9900KS, RTX 3090), with the node features we time it on.
+    """Run times that the paper reports for a dataset (i9-9900KS, RTX 3090), with the node features we time it on."""
 
-    Attributes
-    ----------
-    features : str
-        As `load_tu` takes them.
-    training : int
-        SGML, 10 epochs at depth 4.
-    distances, wwl, fgw : int
-        All distances by SGML, by WWL at depth 2, and by FGW.
-    """
-
-    features: str
-    training: int
-    distances: int
-    wwl: int
-    fgw: int
+    features: str  # as `load_tu` takes them
+    training: int  # SGML, 10 epochs at depth 4
+    distances: int  # all of them, by SGML
+    wwl: int  # all distances by WWL at depth 2
+    fgw: int  # all distances by FGW
 
 
 PUBLISHED_SECONDS = {

@@ -59,20 +59,8 @@ def run_cells(
 ) -> list[str]:
     """Computes what is not recorded yet and records it as it arrives; returns the failures, one line each.
 
-    Parameters
-    ----------
-    wanted : iterable of dict
-        From :func:`cells`.
-    records : Records
-        What is known already; new results are added.
-    root : path, optional
-        Folder with the datasets.
-    folder : path, optional
-        Folder with molecules or splits.
-    jobs, backend : optional
-        As joblib takes them: any of its backends, also one set by `joblib.parallel_config` around this call.
-    progress : bool, optional
-        Whether to show a bar; by default on a terminal.
+    `root` is the folder with the datasets, `folder` that with molecules or splits. `jobs` and `backend` are as joblib
+    takes them: any of its backends, also one set by `joblib.parallel_config` around this call.
     """
     from joblib import Parallel, delayed, parallel_config
 

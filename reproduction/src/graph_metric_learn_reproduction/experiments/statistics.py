@@ -12,21 +12,13 @@ TEST_SHARE = 1 / 9  # test graphs by training graphs, in splits of 90 and 10 per
 
 
 class PairedTest(NamedTuple):
-    """A mean difference and how sure it is.
-
-    Attributes
-    ----------
-    mean, error : float
-        The mean difference and its corrected standard error.
-    t, df, p : float
-        Student's t, its degrees of freedom, and the two-sided p-value; p is nan where there is only one split.
-    """
+    """A mean difference and how sure it is."""
 
     mean: float
-    error: float
-    t: float
-    df: float
-    p: float
+    error: float  # the corrected standard error
+    t: float  # Student's
+    df: float  # degrees of freedom
+    p: float  # two-sided; nan where there is only one split
 
 
 def corrected_resampled_t(differences: np.ndarray, test_share: float = TEST_SHARE) -> PairedTest:

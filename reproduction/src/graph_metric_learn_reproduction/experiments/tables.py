@@ -22,31 +22,15 @@ SPLITS = 10  # of a full cell; where there are fewer, the cell says so
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell of a table: the chosen setting and what it reached.
+    """One cell of a table: the chosen setting and what it reached."""
 
-    Attributes
-    ----------
-    tests : ndarray [runs]
-        Test accuracy in percent, run by run.
-    splits : ndarray [runs]
-        The numbers of these runs.
-    model : dict
-        The chosen setting.
-    training, distances : float
-        Median seconds over the runs, so that a run that compiled first does not count more than others.
-    zeros : float
-        Share of the node features that are exactly 0; nan where that is not recorded.
-    unfinished : str
-        How many of the searched settings have results, and why the others have none; empty if all have.
-    """
-
-    tests: np.ndarray
-    splits: np.ndarray
-    model: dict[str, Any]
-    training: float
-    distances: float
-    zeros: float
-    unfinished: str = ""
+    tests: np.ndarray  # test accuracy in percent, run by run [runs]
+    splits: np.ndarray  # which splits these runs are [runs]
+    model: dict[str, Any]  # the chosen setting
+    training: float  # median seconds over the runs, so that a run that compiled first does not count more
+    distances: float  # the same
+    zeros: float  # share of the node features that are exactly 0; nan where that is not recorded
+    unfinished: str = ""  # how many of the searched settings have results, and why others have none; empty if all have
 
     @property
     def runs(self) -> int:

@@ -8,24 +8,12 @@ from typing import Any
 
 
 def seconds(
-    call: Callable[[], Any],
-    *,
-    budget: float = 1.0,
-    at_least: int = 3,
-    clock: Callable[[], float] = time.perf_counter,
+    call: Callable[[], Any], *, budget: float = 1.0, at_least: int = 3, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """The shortest of several runs after a warm-up: other work on the machine only ever adds time.
 
-    Parameters
-    ----------
-    call : callable
-        What is timed.
-    budget : float
-        Seconds during which runs are repeated. A call whose warm-up takes more than 20 times as long is not repeated.
-    at_least : int
-        How many runs to time even after the budget is spent, unless one run alone exceeds it.
-    clock : callable
-        Seconds since some moment.
+    Runs are repeated for `budget` seconds, and then until there are `at_least` so many, unless one run alone exceeds
+    the budget. A call whose warm-up takes more than 20 times the budget is not repeated.
     """
     began = clock()
     call()

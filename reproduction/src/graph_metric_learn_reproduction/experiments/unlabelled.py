@@ -19,16 +19,7 @@ from graph_metric_learn.predictors import GraphKMeans
 
 from ..pages.render import render_sentence
 from . import protocol
-from .differences import (
-    Comparison,
-    Scores,
-    average,
-    compared_by_dataset,
-    difference_row,
-    judged,
-    score_row,
-    scores_of,
-)
+from .differences import Comparison, Scores, average, compared_by_dataset, difference_row, judged, score_row, scores_of
 from .evaluate import dataset
 from .methods import baseline
 from .outlook import OUTLOOK_DATASETS
@@ -69,7 +60,7 @@ def evaluate_unlabelled(configs: list[Config], root: str | None) -> list[Result]
         else:
             train, test = protocol.split(y, config["run"])
             distances = _distances(config, graphs, train)
-            result = protocol.choose_knn_weighted(distances, y, train, test)._asdict()
+            result = protocol.choose_knn_loo(distances, y, train, test, weighted=True)._asdict()
         results.append({**result, "seconds": {"all": time.perf_counter() - start}})
     return results
 

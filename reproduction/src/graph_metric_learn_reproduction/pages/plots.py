@@ -19,10 +19,7 @@ def as_png(figure: Any, *, dpi: int = 150, transparent: bool = False) -> bytes:
 def times_against_paper(rows: Mapping[str, Mapping[str, float]]) -> Any:
     """A figure with bars of seconds by dataset, the paper's beside ours, one panel each for training and all distances.
 
-    Parameters
-    ----------
-    rows : mapping
-        By dataset: "training", "distances", "paper_training" and "paper_distances", in seconds; nan is not drawn.
+    `rows` have "training", "distances", "paper_training" and "paper_distances" by dataset; nan is not drawn.
     """
     from matplotlib.figure import Figure
 

@@ -45,10 +45,7 @@ def render_page(title: str, text: str, images: Mapping[str, bytes]) -> str:
 @cache
 def _prose() -> Environment:
     environment = Environment(
-        loader=PackageLoader(_PACKAGE, "prose"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=PackageLoader(_PACKAGE, "prose"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"literal": literal, "table": table}
     return environment

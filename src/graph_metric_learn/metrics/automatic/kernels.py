@@ -1,4 +1,4 @@
-"""Which kernels a regression on graphs should use: a mean of few, by its error on graphs left out."""
+"""Which kernels are tried for the regression, and the choice: a mean of few, by its error on graphs left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the learned scores count in the distance, 0 included, decided on graphs that they were not learned from."""
+"""The weight of the learned scores in the distance, 0 included, and k with it: decided on graphs held out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All candidates on a subsample: each is fitted, and how it compares the graphs is kept."""
+"""All candidates on a subsample: each is fitted, and its squared distances are kept, by which it is then scored."""
 
 from __future__ import annotations
 

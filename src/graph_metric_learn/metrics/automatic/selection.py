@@ -1,4 +1,4 @@
-"""Which distances to add up: a few of many candidates, with weights, by how well neighbours predict in training."""
+"""Candidates are scored here, alone and in sums, by how well neighbours predict; the best weighted sum is chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many coordinates the distance needs: the fewest with which neighbours predict graphs held out nearly as well."""
+"""What n_components="auto" does: keeps the fewest coordinates by which neighbours predict nearly as well."""
 
 from __future__ import annotations
 
