@@ -104,20 +104,6 @@ def test_trees_have_names_that_new_graphs_share():
     np.testing.assert_array_equal(fitted.transform(pairs[15:])[0], names[-sum(len(x) for _, x in pairs[15:]) :])
 
 
-def test_trees_have_one_column_each():
-    pairs, _ = zoo(np.random.default_rng(0), 20)
-    fitted = NodeBlocks(n_columns=4096).fit(pairs, ["trees@1", "wl@1"])
-    trees, codes = fitted.transform(pairs)
-    assert trees.shape == (len(codes), 4096)
-    assert (trees.sum(1) == 1).all()
-    _, by_code = np.unique(codes.round(5), axis=0, return_inverse=True)
-    columns = trees.indices  # trees that differ fall into different columns, but for rare accidents
-    assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
-    again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
-    assert (again != trees).nnz == 0
-    assert fitted.state()[0]["params"]["n_columns"] == 4096
-
-
 def test_some_of_the_blocks():
     pairs, _ = zoo(np.random.default_rng(0), 10)
     fitted = NodeBlocks().fit(pairs, NAMES)

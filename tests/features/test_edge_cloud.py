@@ -60,9 +60,6 @@ def test_equal_edges_have_equal_names_and_others_not(directed):
         both = set(zip(written, found[:, 0].tolist(), strict=True))
         assert len(both) == len(set(written)) == len(set(found[:, 0].tolist()))
     assert not set(names[0][:, 0].tolist()) & set(names[1][:, 0].tolist())
-    columns = NodeBlocks(n_columns=32).fit(graphs, ["edge_trees@0"]).transform(graphs)[0]
-    assert columns.shape == (len(names[0]), 32)
-    assert (columns.sum(1) == 1).all()
 
 
 def test_ends_are_means_and_differences_of_the_two_nodes():

@@ -40,11 +40,7 @@ class CsvColumns(NamedTuple):
 
 
 def load_source(
-    source: str,
-    *,
-    root: str | Path | None = None,
-    labels: str | Path | None = None,
-    columns: CsvColumns | None = None,
+    source: str, *, root: str | Path | None = None, labels: str | Path | None = None, columns: CsvColumns | None = None
 ) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Names, graphs and classes [G] (None where unknown).
 

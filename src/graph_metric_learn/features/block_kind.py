@@ -16,10 +16,9 @@ from .propagation import hop_by_hop
 
 
 class BlockOptions(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
-    """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees (None: their names)."""
+    """What `NodeBlocks` says to its blocks: how many columns codes of trees have."""
 
     code_size: Annotated[int, Meta(ge=1, le=4096)] = 32
-    n_columns: Annotated[int, Meta(ge=1, le=65536)] | None = None
 
 
 class Block:

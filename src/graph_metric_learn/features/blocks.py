@@ -102,8 +102,6 @@ class NodeBlocks(BaseEstimator):
     ----------
     code_size : int
         Columns of a "wl" block.
-    n_columns : int, optional
-        Columns of a "trees" or "edge_trees" block, as a sparse array of 0 and 1; None leaves names as they are.
 
     Attributes
     ----------
@@ -122,9 +120,8 @@ class NodeBlocks(BaseEstimator):
     [(3, 1), (3, 32)]
     """
 
-    def __init__(self, code_size: int = 32, n_columns: int | None = None) -> None:
+    def __init__(self, code_size: int = 32) -> None:
         self.code_size = code_size
-        self.n_columns = n_columns
 
     def fit(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> NodeBlocks:
         """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), and their scale.
@@ -148,9 +145,9 @@ class NodeBlocks(BaseEstimator):
                 raise ValueError(f"block {name!r} needs {lacking}, which the graphs do not carry")
         self.names_ = list(names)
         self.label_kind_ = _label_kind(graphs)
-        sampled = graphs if sample is None else graphs[sample]
+        sampled, options = graphs if sample is None else graphs[sample], BlockOptions(self.code_size)
         self.blocks_ = {
-            source: BLOCKS[name.kind](self._options()).fit(seen(graphs, name.views), seen(sampled, name.views))
+            source: BLOCKS[name.kind](options).fit(seen(graphs, name.views), seen(sampled, name.views))
             for source, name in used.items()
         }
         self.centres_: dict[str, np.ndarray] = {}
@@ -189,9 +186,6 @@ class NodeBlocks(BaseEstimator):
         scaled = (block - self.centres_[name]) * self.scales_[name]
         return scaled if BLOCKS[parse_name(name).kind].cloud == "nodes" else np.nan_to_num(scaled, copy=False)
 
-    def _options(self) -> BlockOptions:
-        return BlockOptions(self.code_size, self.n_columns)
-
     def _raw(self, graphs: Graphs) -> list[Any]:
         """The blocks before centring and scaling."""
         parsed = [parse_name(name) for name in self.names_]
@@ -223,7 +217,7 @@ class NodeBlocks(BaseEstimator):
         check_is_fitted(self, "names_")
         scales = {name: BlockScale(centre, self.scales_[name]) for name, centre in self.centres_.items()}
         features = {source: OwnState(*block.state()) for source, block in self.blocks_.items()}
-        return BlocksState(self._options(), self.kinds_, self.names_, self.label_kind_, scales, features)
+        return BlocksState(BlockOptions(self.code_size), self.kinds_, self.names_, self.label_kind_, scales, features)
 
     @classmethod
     def from_state(cls, config: Any, arrays: dict[str, np.ndarray]) -> NodeBlocks:
@@ -234,7 +228,7 @@ class NodeBlocks(BaseEstimator):
     @classmethod
     def of(cls, saved: BlocksState) -> NodeBlocks:
         """The same, from the description of the file."""
-        blocks = cls(saved.params.code_size, saved.params.n_columns)
+        blocks = cls(saved.params.code_size)
         blocks.kinds_, blocks.names_, blocks.label_kind_ = saved.kinds, saved.names, saved.label_kind
         blocks.centres_ = {name: one.centre for name, one in saved.scales.items()}
         blocks.scales_ = {name: one.scale for name, one in saved.scales.items()}
@@ -251,10 +245,8 @@ class NodeBlocks(BaseEstimator):
         return blocks
 
     def columns(self, name: str) -> int:
-        """How many columns a named block has."""
-        if name in self.centres_:
-            return len(self.centres_[name])
-        return self.n_columns or 1
+        """How many columns a named block has; names of trees are one."""
+        return len(self.centres_[name]) if name in self.centres_ else 1
 
 
 def available_kinds(graphs: Graphs) -> list[str]:

@@ -17,7 +17,7 @@ from .block_kind import Block, lacking_of_edges
 from .edge_features import MAX_LABELS, EdgeFeatures
 from .node_features import FeaturesState, NodeFeatures
 from .propagation import hop_by_hop
-from .tree_hashes import hashed_rows, shared_hashes, tree_columns
+from .tree_hashes import hashed_rows, names_of_level, shared_hashes
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
@@ -128,10 +128,7 @@ class EdgeEnds(_EdgeBlock):
 
 
 class EdgeTrees(_EdgeBlock):
-    """The name of an edge with its label and the trees of depth h at both its ends: an edge as a root.
-
-    As names of trees, a 64-bit hash, or one of `n_columns` columns.
-    """
+    """The name of an edge with its label and the trees of depth h at both ends, a 64-bit hash: an edge as a root."""
 
     scaling = "none"
     categorical = True
@@ -144,11 +141,10 @@ class EdgeTrees(_EdgeBlock):
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
         rows, _ = edge_rows(graphs)
-        columns = self.options.n_columns
-        return [tree_columns(edge_hashes(graphs, names[level])[rows], level, columns) for level in levels]
+        return [names_of_level(edge_hashes(graphs, names[level])[rows], level) for level in levels]
 
     def widths(self) -> tuple[int, ...]:
-        return (self.options.n_columns or 1,)
+        return (1,)
 
 
 def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
@@ -31,10 +30,7 @@ class TreeCodes(Block):
 
 
 class Trees(Block):
-    """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names.
-
-    With `n_columns`, one of that many columns, as a sparse array of 0 and 1.
-    """
+    """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names."""
 
     scaling = "none"
     categorical = True
@@ -42,10 +38,10 @@ class Trees(Block):
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
-        return [tree_columns(names[level], level, self.options.n_columns) for level in levels]
+        return [names_of_level(names[level], level) for level in levels]
 
     def widths(self) -> tuple[int, ...]:
-        return (self.options.n_columns or 1,)
+        return (1,)
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
@@ -134,19 +130,13 @@ def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     return (2.0 * bits[:, :size].astype(np.float32) - 1.0) / np.float32(np.sqrt(size))
 
 
-def tree_columns(names: np.ndarray, level: int, n_columns: int | None) -> Any:
-    """Names as a column [S, 1], uint64; or a one in the column that each is hashed to [S, n_columns].
+def names_of_level(names: np.ndarray, level: int) -> np.ndarray:
+    """Names [S] as a column [S, 1], uint64, hashed with the level: trees of different depths never have the same.
 
-    The column of names is hashed with the level, so that trees of different depths never have the same: a lonely node
-    without label is called 0 at all levels.
+    A lonely node without label would else be called 0 at all levels.
     """
-    if n_columns is None:
-        with np.errstate(over="ignore"):
-            return mix(names + np.uint64(level + 1) * ODD)[:, None]
-    columns = (names >> np.uint64(32)) % np.uint64(n_columns)
-    count = len(names)
-    ones = np.ones(count, dtype=np.float32)
-    return sparse.csr_array((ones, columns.astype(np.int64), np.arange(count + 1)), shape=(count, n_columns))
+    with np.errstate(over="ignore"):
+        return mix(names + np.uint64(level + 1) * ODD)[:, None]
 
 
 def _start(graphs: Graphs) -> np.ndarray:
