@@ -22,23 +22,12 @@ _SMALL = 10_000  # names up to which threads are not worth waking
 
 
 class Entries(NamedTuple):
-    """Entries of sparse vectors.
+    """Entries of sparse vectors."""
 
-    Attributes
-    ----------
-    cloud : ndarray [E]
-        Which cloud.
-    name : ndarray [E], uint64
-        What the cloud has.
-    code : ndarray [E], uint64
-        The column: the name itself, or a hash of it.
-    value : ndarray [E]
-    """
-
-    cloud: np.ndarray
-    name: np.ndarray
-    code: np.ndarray
-    value: np.ndarray
+    cloud: np.ndarray  # which cloud [E]
+    name: np.ndarray  # what the cloud has [E], uint64
+    code: np.ndarray  # the column: the name itself, or a hash of it [E], uint64
+    value: np.ndarray  # [E]
 
 
 class _Fitted(Saved):

@@ -35,13 +35,11 @@ class Trees(Block):
     scaling = "none"
     categorical = True
     reads_labels = True
+    n_columns = 1
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
         return [names_of_level(names[level], level) for level in levels]
-
-    def widths(self) -> tuple[int, ...]:
-        return (1,)
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
@@ -64,44 +62,35 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
 
 def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
     """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again."""
-    names = shared.setdefault("tree hashes", [])
-    if not names:
-        names.append(_start(graphs))
-    return _extended(names, graphs, deepest)
+    if "tree hashes" not in shared:
+        shared["tree hashes"] = [_start(graphs)]
+    return _extended(shared["tree hashes"], graphs, deepest)
 
 
 def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.ndarray]:
-    """The list of hashes by level, made longer in place until it reaches `levels`."""
+    """The list of hashes by level, made longer in place until it reaches `levels`.
+
+    What is around a node counts as a multiset: a sum of hashes of its neighbours, each with the labels and the
+    direction of the edge to it.
+    """
     if len(names) > levels:
         return names
-    around = _EdgesAround(graphs)
+    nodes, data = int(graphs.sizes.sum()), graphs.edge_data
+    tails, heads = graphs.edges if data is None else data.ends
+    labels = None if data is None or data.labels is None else hashed_rows(data.labels)
+    sides = [_Grouped(tails, heads, nodes)]  # out, then in
+    if data is not None and data.directed:
+        sides.append(_Grouped(heads, tails, nodes))
     with np.errstate(over="ignore"):
         while len(names) <= levels:
-            names.append(mix(mix(names[-1]) * ODD + around.hashes(names[-1])))
+            own, around = mix(names[-1] ^ ODD), np.zeros(nodes, np.uint64)
+            for incoming, side in enumerate(sides):
+                messages = own[side.others]
+                if labels is not None:
+                    messages = mix(messages + labels[side.order])
+                around += side.sums(mix(messages * ODD) if incoming else messages)
+            names.append(mix(mix(names[-1]) * ODD + around))
     return names
-
-
-class _EdgesAround:
-    """The multiset of what is around each node: its neighbours, by the labels and directions of the edges to them."""
-
-    def __init__(self, graphs: Graphs) -> None:
-        nodes, data = int(graphs.sizes.sum()), graphs.edge_data
-        ends = graphs.edges if data is None else data.ends
-        self.labels = None if data is None or data.labels is None else hashed_rows(data.labels)
-        self.sides = [_Grouped(ends[0], ends[1], nodes)]
-        if data is not None and data.directed:
-            self.sides.append(_Grouped(ends[1], ends[0], nodes))
-
-    def hashes(self, names: np.ndarray) -> np.ndarray:
-        """Sums of hashes over the edges at each node [S], modulo 2^64."""
-        own = mix(names ^ ODD)
-        total = np.zeros(len(names), np.uint64)
-        for incoming, side in enumerate(self.sides):  # out, then in
-            messages = own[side.others]
-            if self.labels is not None:
-                messages = mix(messages + self.labels[side.order])
-            total += side.sums(mix(messages * ODD) if incoming else messages)
-        return total
 
 
 class _Grouped:
@@ -141,9 +130,7 @@ def names_of_level(names: np.ndarray, level: int) -> np.ndarray:
 
 def _start(graphs: Graphs) -> np.ndarray:
     """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
-    if graphs.labels is None:
-        return mix(graphs.degrees.astype(np.uint64))
-    return hashed_rows(graphs.labels)
+    return mix(graphs.degrees.astype(np.uint64)) if graphs.labels is None else hashed_rows(graphs.labels)
 
 
 def hashed_rows(labels: np.ndarray) -> np.ndarray:
