@@ -53,14 +53,11 @@ class GraphDataset:
     rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if np.shape(self.y) != (len(self.graphs),):
-            raise ValueError(
-                f"{len(self.graphs)} graphs and labels of shape {np.shape(self.y)}: give one label per graph"
-            )
-        if self.rows is not None and np.shape(self.rows) != (len(self.graphs),):
-            raise ValueError(
-                f"{len(self.graphs)} graphs and rows of shape {np.shape(self.rows)}: give one row per graph"
-            )
+        for what, values in (("label", self.y), ("row", range(len(self)) if self.rows is None else self.rows)):
+            if np.shape(values) != (len(self),):
+                raise ValueError(
+                    f"{len(self)} graphs and {what}s of shape {np.shape(values)}: give one {what} per graph"
+                )
 
     def __len__(self) -> int:
         return len(self.graphs)
