@@ -160,31 +160,17 @@ class Graphs:
             return parts[0]
         if len({part.columns for part in parts}) > 1:
             raise ValueError("collections differ in the names of their columns")
-
-        def carried(name: str) -> list[Any] | None:
-            arrays = [getattr(part, name) for part in parts]
-            lacking = [i for i, array in enumerate(arrays) if array is None]
-            if lacking and len(lacking) < len(parts):
-                raise ValueError(f"collection {lacking[0]} has no {name}, others have")
-            return None if lacking else arrays
-
-        def joined(name: str) -> np.ndarray | None:
-            arrays = carried(name)
-            if arrays and name in ("x", "labels") and len(widths := {array.shape[1] for array in arrays}) > 1:
-                raise ValueError(f"collections differ in the columns of {name}: {sorted(widths)}")
-            return None if arrays is None else np.concatenate(arrays)
-
         starts = offsets(np.array([len(part.owner) for part in parts]))
-        edge_data = carried("edge_data")
+        edge_data = _all_or_none(parts, "edge_data")
         return Graphs(
             sizes=np.concatenate([part.sizes for part in parts]),
             edges=np.concatenate([part.edges + start for part, start in zip(parts, starts, strict=False)], axis=1),
-            x=joined("x"),
-            labels=joined("labels"),
-            y=joined("y"),
+            x=_joined(parts, "x"),
+            labels=_joined(parts, "labels"),
+            y=_joined(parts, "y"),
             edge_data=None if edge_data is None else EdgeData.concatenate(edge_data, starts),
             unused=tuple(dict.fromkeys(what for part in parts for what in part.unused)),
-            names=joined("names"),
+            names=_joined(parts, "names"),
             columns=parts[0].columns,
         )
 
@@ -285,20 +271,12 @@ class EdgeData:
         for name in ("directed", "columns"):
             if any(getattr(part, name) != getattr(first, name) for part in parts):
                 raise ValueError(f"edges of collections differ in what is {name}")
-
-        def joined(name: str) -> np.ndarray | None:
-            arrays = [getattr(part, name) for part in parts]
-            if any((array is None) != (arrays[0] is None) for array in arrays):
-                raise ValueError(f"edges of some collections have {name}, of others not")
-            if arrays[0] is not None and any(array.shape[1:] != arrays[0].shape[1:] for array in arrays):
-                raise ValueError(f"edges of collections differ in the columns of {name}")
-            return None if arrays[0] is None else np.concatenate(arrays)
-
         weights = None
         if any(part.weights is not None for part in parts):
             weights = np.concatenate([np.ones(p.ends.shape[1]) if p.weights is None else p.weights for p in parts])
         ends = np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=False)], axis=1)
-        return replace(first, ends=ends, labels=joined("labels"), x=joined("x"), weights=weights)
+        labels, x = _joined(parts, "labels", "edge "), _joined(parts, "x", "edge ")
+        return replace(first, ends=ends, labels=labels, x=x, weights=weights)
 
     def starts(self, sizes: np.ndarray) -> np.ndarray:
         """Where the arcs of each graph start, and the end of the last [G + 1]; computed once."""
@@ -322,6 +300,23 @@ class EdgeData:
             x=None if self.x is None else self.x[rows],
             weights=None if self.weights is None else self.weights[rows],
         )
+
+
+def _all_or_none(parts: Sequence[Any], name: str, of: str = "") -> list[Any] | None:
+    """What several collections call `name`, None where no one has it; a `ValueError` where only some have."""
+    values = [getattr(part, name) for part in parts]
+    lacking = [i for i, value in enumerate(values) if value is None]
+    if lacking and len(lacking) < len(parts):
+        raise ValueError(f"collection {lacking[0]} has no {of}{name}, others have")
+    return None if lacking else values
+
+
+def _joined(parts: Sequence[Any], name: str, of: str = "") -> np.ndarray | None:
+    """The same of arrays, one after the other, with as many columns each."""
+    arrays = _all_or_none(parts, name, of)
+    if arrays and len(widths := {array.shape[1:] for array in arrays}) > 1:
+        raise ValueError(f"collections differ in the columns of {of}{name}: {sorted(sum(widths, ()))}")
+    return None if arrays is None else np.concatenate(arrays)
 
 
 def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -182,19 +183,11 @@ def iterate(graphs: Any) -> Iterator[Any]:
         return iter(graphs.to_data_list())
     if not isinstance(graphs, (str, bytes, dict)):
         if isinstance(graphs, Iterable):
-            return _flat(graphs)
+            lists = (graph.to_data_list() if hasattr(graph, "to_data_list") else [graph] for graph in graphs)
+            return chain.from_iterable(lists)  # of batches, too
         if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__"):  # a Subset of torch does not iterate
             return (graphs[i] for i in range(len(graphs)))
     raise ValueError(f"expected a list of graphs, got {type(graphs).__name__}")
-
-
-def _flat(graphs: Iterable[Any]) -> Iterator[Any]:
-    """Graphs, and the graphs of batches."""
-    for graph in graphs:
-        if hasattr(graph, "to_data_list"):
-            yield from graph.to_data_list()
-        else:
-            yield graph
 
 
 _HETERO = "HeteroData has several types of nodes: convert it with .to_homogeneous(), which keeps them as node_type"

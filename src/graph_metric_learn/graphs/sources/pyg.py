@@ -69,8 +69,8 @@ def _count_nodes(value: Any, name: str) -> int:
     try:
         n = int(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number") from None
-    if n != value or n < 0:
+        n = -1
+    if n < 0 or n != value:
         raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number")
     return n
 
