@@ -55,9 +55,8 @@ class GraphDataset:
     def __post_init__(self) -> None:
         for what, values in (("label", self.y), ("row", range(len(self)) if self.rows is None else self.rows)):
             if np.shape(values) != (len(self),):
-                raise ValueError(
-                    f"{len(self)} graphs and {what}s of shape {np.shape(values)}: give one {what} per graph"
-                )
+                shape = np.shape(values)
+                raise ValueError(f"{len(self)} graphs and {what}s of shape {shape}: give one {what} per graph")
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -120,16 +119,12 @@ def build_graphs(
         for key, array in arrays.items():
             if array is not None:
                 pieces[key] = torch.from_numpy(array).split(lengths)
-    # Copies, because a pickled view contains the whole dataset.
-    return [
-        Data(
-            edge_index=edges[g].clone(memory_format=torch.contiguous_format),
-            y=labels[g].clone(),
-            num_nodes=n,
-            **{key: piece[g].clone() for key, piece in pieces.items()},
-        )
-        for g, n in enumerate(counts)
-    ]
+    graphs = []
+    for g, n in enumerate(counts):  # copies, because a pickled view contains the whole dataset
+        own = {key: piece[g].clone() for key, piece in pieces.items()}
+        ends = edges[g].clone(memory_format=torch.contiguous_format)
+        graphs.append(Data(edge_index=ends, y=labels[g].clone(), num_nodes=n, **own))
+    return graphs
 
 
 _N_DRAWN = 6

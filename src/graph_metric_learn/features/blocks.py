@@ -23,22 +23,11 @@ from .tree_hashes import TreeCodes, Trees
 __all__ = ["BLOCKS", "Block", "BlockName", "NodeBlocks", "SmoothBlock", "available_kinds", "cloud_of", "parse_name"]
 
 # In the order in which they are listed and computed.
-BLOCKS.update(
-    {
-        "attributes": Attributes,
-        "labels": Labels,
-        "degree": Degree,
-        "structure": Structure,
-        "size": Size,
-        "wl": TreeCodes,
-        "trees": Trees,
-        "around": Around,
-        "strength": Strength,
-        "edge": EdgeOwn,
-        "ends": EdgeEnds,
-        "edge_trees": EdgeTrees,
-    }
-)
+BLOCKS.update({
+    "attributes": Attributes, "labels": Labels, "degree": Degree, "structure": Structure, "size": Size,
+    "wl": TreeCodes, "trees": Trees, "around": Around, "strength": Strength,
+    "edge": EdgeOwn, "ends": EdgeEnds, "edge_trees": EdgeTrees,
+})  # fmt: skip
 BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies
 MAX_LEVEL = 100  # hops or depth of trees

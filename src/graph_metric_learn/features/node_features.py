@@ -127,9 +127,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         if x is not None and x.shape[1] != self.n_attributes_:
             raise ValueError(f"graphs have {x.shape[1]} node features, the metric was fitted with {self.n_attributes_}")
         if labels is not None and labels.shape[1] != len(self.label_values_):
-            raise ValueError(
-                f"nodes carry {labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
-            )
+            counts = f"{labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
+            raise ValueError(f"nodes carry {counts}")
         if labels is not None and labels.dtype.kind != self.label_values_[0].dtype.kind:
             raise ValueError("node labels are of another type than those the metric was fitted with")
         if x is not None and self.kind_ == "x":

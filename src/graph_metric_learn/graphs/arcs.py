@@ -36,9 +36,8 @@ class Listed(NamedTuple):
     def together(self, other: Listed) -> Listed:
         """Both lists, one after the other."""
         ends = np.concatenate([self.ends, other.ends], axis=1)
-        rest = (
-            None if one is None else np.concatenate([one, two]) for one, two in zip(self[1:], other[1:], strict=True)
-        )
+        pairs = zip(self[1:], other[1:], strict=True)
+        rest = (None if one is None else np.concatenate([one, two]) for one, two in pairs)
         return Listed(ends, *rest)  # type: ignore[arg-type]
 
 

@@ -122,20 +122,15 @@ def _of_molecule(smiles: str, n: int, edges: np.ndarray) -> dict[str, Any] | Non
         with suppress(ValueError):  # bonds then stay aromatic, and are drawn as single ones
             Chem.Kekulize(molecule)
         rdDepictor.Compute2DCoords(molecule)
-    places = molecule.GetConformer().GetPositions()[:, :2]
-    kinds = {
-        frozenset((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx())): min(3, max(1, int(bond.GetBondTypeAsDouble())))
-        for bond in molecule.GetBonds()
-    }
-    orders = [kinds.get(frozenset(pair)) for pair in edges.T.tolist()]
-    if None in orders:
+    bonds = [molecule.GetBondBetweenAtoms(*pair) for pair in edges.T.tolist()]
+    if None in bonds:
         return None
     atoms = list(molecule.GetAtoms())
     return {
         "names": [f"{atom.GetSymbol()}{atom.GetIdx() + 1}" for atom in atoms],
         "symbols": [_symbol(atom) for atom in atoms],
-        "places": places,
-        "orders": np.array(orders, dtype=np.int64),
+        "places": molecule.GetConformer().GetPositions()[:, :2],
+        "orders": np.array([min(3, max(1, int(bond.GetBondTypeAsDouble()))) for bond in bonds], dtype=np.int64),
         "labels": [atom.GetSymbol() for atom in atoms],
         "smiles": smiles,
     }
@@ -202,10 +197,8 @@ def graph_svg(
     for name, (x, y), value, size in zip(look.names, places, values, sizes, strict=True):
         circle = f"cx='{x:.1f}' cy='{y:.1f}' r='{2 + 5 * size:.1f}' fill='{_css(value)}' stroke='#444'"
         lines.append(f"<circle {circle}><title>{escape(name)}</title></circle>")
-    frame = f"width='{side}' height='{side}' viewBox='0 0 {side} {side}'"
-    return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{escape(alt)}' {frame}>{''.join(lines)}</svg>"
-    )
+    frame = f"aria-label='{escape(alt)}' width='{side}' height='{side}' viewBox='0 0 {side} {side}'"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' role='img' {frame}>{''.join(lines)}</svg>"
 
 
 def _molecule(look: Depiction, side: int, values: np.ndarray, edges: dict[tuple[int, int], float]) -> str | None:
