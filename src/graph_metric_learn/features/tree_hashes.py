@@ -57,23 +57,19 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     >>> [len(np.unique(names)) for names in wl_hashes(path, 2)]
     [2, 2, 2]
     """
-    return np.stack(_extended([_start(graphs)], graphs, levels))
+    return np.stack(shared_hashes(graphs, levels, {}))
 
 
 def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
-    """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again."""
-    if "tree hashes" not in shared:
-        shared["tree hashes"] = [_start(graphs)]
-    return _extended(shared["tree hashes"], graphs, deepest)
-
-
-def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.ndarray]:
-    """The list of hashes by level, made longer in place until it reaches `levels`.
+    """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again.
 
     What is around a node counts as a multiset: a sum of hashes of its neighbours, each with the labels and the
     direction of the edge to it.
     """
-    if len(names) > levels:
+    names = shared.setdefault("tree hashes", [])
+    if not names:  # depth 0: hashes of a node's labels, or of its degree where nodes have no labels
+        names.append(mix(graphs.degrees.astype(np.uint64)) if graphs.labels is None else hashed_rows(graphs.labels))
+    if len(names) > deepest:
         return names
     nodes, data = int(graphs.sizes.sum()), graphs.edge_data
     tails, heads = graphs.edges if data is None else data.ends
@@ -82,7 +78,7 @@ def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.n
     if data is not None and data.directed:
         sides.append(_Grouped(heads, tails, nodes))
     with np.errstate(over="ignore"):
-        while len(names) <= levels:
+        while len(names) <= deepest:
             own, around = mix(names[-1] ^ ODD), np.zeros(nodes, np.uint64)
             for incoming, side in enumerate(sides):
                 messages = own[side.others]
@@ -126,11 +122,6 @@ def names_of_level(names: np.ndarray, level: int) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         return mix(names + np.uint64(level + 1) * ODD)[:, None]
-
-
-def _start(graphs: Graphs) -> np.ndarray:
-    """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
-    return mix(graphs.degrees.astype(np.uint64)) if graphs.labels is None else hashed_rows(graphs.labels)
 
 
 def hashed_rows(labels: np.ndarray) -> np.ndarray:
