@@ -18,12 +18,6 @@ def fitted(kind, points, sizes=None):
     return EMBEDDINGS[kind]().fit(points, sizes, np.random.default_rng(0))
 
 
-def columns(rng, sizes, blocks=2, width=4):
-    """Rows with a 1 in one of four columns, in each of two blocks."""
-    one_hot = [np.eye(width)[rng.integers(width, size=sum(sizes))] for _ in range(blocks)]
-    return sparse.csr_array(np.concatenate(one_hot, axis=1))
-
-
 def names(rng, sizes, levels=2, different=4):
     """Names of points [S, levels], of each level one of a few 64-bit words; half of them are 2^63 or more."""
     words = np.random.default_rng(1).integers(0, 2**64, size=(different, levels), dtype=np.uint64)

@@ -54,8 +54,8 @@ def test_classes_from_csv_in_its_order(folder):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("name,class\na,b\n", "columns graph,label"),
-        ("", "columns graph,label"),
+        ("name,class\na,b\n", "y.csv has no column 'graph', its columns are name, class"),
+        ("", "needs a header"),
         ("graph,label\nnine,x\n", "names 'nine'"),
         ("graph,label\none,\n", "line 2: graph or label is empty"),
         ("graph,label\none,x\none.graphml,y\n", "line 3: one.graphml is listed twice"),
@@ -349,7 +349,7 @@ def test_files_without_nodes_are_named_and_can_be_left_out(tmp_path):
 def test_a_csv_with_more_values_than_columns_names_the_line(folder):
     """As a decimal comma makes it: the number was cut at it."""
     (folder / "classes.csv").write_text("graph,label\none,1\ntwo,1,5\n")
-    with pytest.raises(ValueError, match="line 3 has more values than the header has columns"):
+    with pytest.raises(ValueError, match="line 3 has 3 values for 2 columns"):
         load_folder(folder, folder / "classes.csv")
 
 

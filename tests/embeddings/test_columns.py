@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from embedding_clouds import columns, dense, fitted, names
+from embedding_clouds import dense, fitted, names
 from graph_metric_learn.embeddings import EMBEDDINGS, ColumnEmbedding
-from graph_metric_learn.embeddings.columns import column_plan, count_names, shared_out
+from graph_metric_learn.embeddings.columns import count_names
 
 KINDS = [kind for kind, embedding in EMBEDDINGS.items() if embedding.takes_columns]
 
@@ -110,13 +110,6 @@ def test_points_are_compared_with_those_of_the_same_name_first(kind, seed):
     np.testing.assert_allclose(fitted(kind, x).plan(x, z), obvious_plan(x, z), atol=1e-12)
 
 
-def test_plans_of_columns_are_those_of_names(rng):
-    points = columns(rng, (5, 9))
-    place = points.indices.reshape(14, 2)
-    plan = column_plan(points[:5], points[5:])
-    np.testing.assert_allclose(plan, obvious_plan(place[:5], place[5:]), atol=1e-12)
-
-
 def obvious_attribution(embedding, x, z, gradient):
     """What each point of x adds: of each name the products of its columns, shared by the points that have it."""
     sizes = np.array([len(x), len(z)])
@@ -161,11 +154,6 @@ def test_equal_clouds_differ_by_nothing_anywhere(kind, rng):
     gradient = rng.normal(size=len(embedding.vocabulary) + 1)
     source, target = embedding.attribute(x, x[::-1], gradient)
     np.testing.assert_allclose(np.concatenate([source, target]), 0, atol=1e-12)
-
-
-def test_shares_of_columns_by_hand():
-    x = sparse.csr_array(np.array([[1.0, 0, 0], [1, 1, 0]]))
-    np.testing.assert_allclose(shared_out(x, np.array([4.0, 3.0, 10.0])), [2 + 5, 2 + 3 + 5])
 
 
 def test_clouds_of_the_same_names_have_nothing_left_to_spread(rng):

@@ -3,9 +3,8 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
-from scipy import sparse
 
-from embedding_clouds import columns, dense, names
+from embedding_clouds import dense, names
 from graph_metric_learn.embeddings import Counts, Histogram
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.graphs import as_graphs
@@ -22,38 +21,15 @@ def test_histogram_is_the_distance_of_hellinger(rng):
     assert np.sum((one - two) ** 2) == pytest.approx(wanted)
 
 
-def test_columns_of_0_and_1_give_the_same_as_names(rng):
-    """Names and hashed columns are two ways to say the same, as long as no two names share a column."""
-    hot = columns(rng, (5, 9))
-    named = hot.indices.reshape(14, 2).astype(np.uint64)
-    by_column, by_name = Histogram().fit(hot, SIZES, rng), Histogram().fit(named, SIZES, rng)
-    assert by_column.arrays() == {}  # nothing to learn
-    assert by_column.vectors(hot, SIZES).shape == (2, 1, 8)
-    p, q = hot[:5].toarray().mean(0), hot[5:].toarray().mean(0)
-    one, two = dense(by_column.vectors(hot, SIZES))
-    assert np.sum((one - two) ** 2) == pytest.approx(2 * 2 - 2 * np.sum(np.sqrt(p * q)), rel=1e-5)
-    seen = by_name.vocabulary  # columns that occur, ascending
-    np.testing.assert_allclose(dense(by_name.vectors(named, SIZES))[:, :-1], np.stack([one, two])[:, seen], rtol=1e-6)
-    np.testing.assert_allclose(by_column.plan(hot[:5], hot[5:]), by_name.plan(named[:5], named[5:]), atol=1e-12)
-    gradient = rng.normal(size=8)
-    narrow = np.append(gradient[seen], 0.0)
-    for wide, few in zip(
-        by_column.attribute(hot[:5], hot[5:], gradient[None]), by_name.attribute(named[:5], named[5:], narrow),
-        strict=True,
-    ):  # fmt: skip
-        np.testing.assert_allclose(wide, few, atol=1e-12)
-        assert wide.sum() == pytest.approx(gradient @ (one - two), abs=1e-6)
-
-
 def test_a_histogram_blames_what_only_one_has(rng):
-    x = sparse.csr_array(np.eye(3)[[0, 0, 1]])
-    z = sparse.csr_array(np.eye(3)[[0, 0, 2]])
-    one, two = (np.sqrt(np.asarray(cloud.sum(0)) / 3) for cloud in (x, z))
-    source, target = Histogram().attribute(x, z, one - two)
-    assert source.sum() == target.sum() == pytest.approx(2 / 3)
+    x, z = (np.array(cloud, dtype=np.uint64)[:, None] for cloud in ([1, 1, 2], [1, 1, 3]))
+    embedding = Histogram().fit(np.concatenate([x, z]), np.array([3, 3]), rng)
+    one, two = dense(embedding.vectors(np.concatenate([x, z]), np.array([3, 3])))
+    source, target = embedding.attribute(x, z, one - two)
+    assert source.sum() == pytest.approx(2 / 3)
     np.testing.assert_allclose(source, [1 / 9, 1 / 9, 1 / 3 + 1 / 9])  # what x lacks is shared by all
     np.testing.assert_allclose(target, source)
-    plan = Histogram().plan(x, z)
+    plan = embedding.plan(x, z)
     assert plan[2, 2] == pytest.approx(1 / 3)  # nothing else is left for it
     np.testing.assert_allclose(plan[:2, :2], 1 / 6)
 

@@ -6,7 +6,7 @@ import pytest
 
 import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
-from graph_metric_learn.features.block_kind import Block, BlockOptions, seen
+from graph_metric_learn.features.block_kind import Block, seen
 from graph_metric_learn.features.blocks import BLOCKS, NodeBlocks, SmoothBlock
 from graph_metric_learn.graphs import as_graphs
 
@@ -54,19 +54,17 @@ def test_without_it_the_name_is_unknown():
 
 
 class Initials(Block):
-    """A name for each node that is its degree. A toy, with as many columns as the options say."""
+    """A name for each node that is its degree. A toy."""
 
     scaling = "none"
     categorical = True
 
     def at_levels(self, graphs, levels, shared):
-        assert self.options.n_columns is None
         return [graphs.degrees[:, None].astype(np.uint64) for _ in levels]
 
 
 def test_a_block_of_names_from_outside_goes_through_all_embeddings_of_names(monkeypatch, tmp_path):
     monkeypatch.setitem(BLOCKS, "initials", Initials)
-    assert BlockOptions() == BlockOptions(code_size=32, n_columns=None)
     graphs = [nx.path_graph(n) for n in range(8, 18)] + [nx.star_graph(n) for n in range(7, 17)]
     metric = gml.GraphMetric(features=["initials@0"], random_state=0).fit(graphs, [0] * 10 + [1] * 10)
     wanted = {"histogram", "counts", "optimal assignment", "normalised optimal assignment"}

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graph_metric_learn.features.blocks import NodeBlocks, available_kinds
+from graph_metric_learn._core.schema import join, read, split
+from graph_metric_learn.features.blocks import BlocksState, NodeBlocks, available_kinds
 from graph_metric_learn.features.propagation import propagate
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import zoo
@@ -49,7 +50,7 @@ def test_new_graphs_go_through_what_was_fitted():
     ]
     for one, two in zip(together, apart, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-6)
-    again = NodeBlocks.from_state(*fitted.state())
+    again = NodeBlocks.of(read(BlocksState, join(*split(fitted.saved()))))
     for one, two in zip(together, again.transform(pairs), strict=True):
         np.testing.assert_array_equal(one, two)
 
@@ -100,22 +101,10 @@ def test_trees_have_names_that_new_graphs_share():
         np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).tolist() for rows in (names, codes.round(5))
     )
     assert len(set(zip(by_name, by_code, strict=True))) == max(by_name) + 1 == max(by_code) + 1
-    np.testing.assert_array_equal(NodeBlocks.from_state(*fitted.state()).transform(pairs)[0], names)
+    np.testing.assert_array_equal(
+        NodeBlocks.of(read(BlocksState, join(*split(fitted.saved())))).transform(pairs)[0], names
+    )
     np.testing.assert_array_equal(fitted.transform(pairs[15:])[0], names[-sum(len(x) for _, x in pairs[15:]) :])
-
-
-def test_trees_have_one_column_each():
-    pairs, _ = zoo(np.random.default_rng(0), 20)
-    fitted = NodeBlocks(n_columns=4096).fit(pairs, ["trees@1", "wl@1"])
-    trees, codes = fitted.transform(pairs)
-    assert trees.shape == (len(codes), 4096)
-    assert (trees.sum(1) == 1).all()
-    _, by_code = np.unique(codes.round(5), axis=0, return_inverse=True)
-    columns = trees.indices  # trees that differ fall into different columns, but for rare accidents
-    assert len({(a, b) for a, b in zip(by_code.tolist(), columns.tolist(), strict=True)}) == by_code.max() + 1
-    again = NodeBlocks.from_state(*fitted.state()).transform(pairs)[0]
-    assert (again != trees).nnz == 0
-    assert fitted.state()[0]["params"]["n_columns"] == 4096
 
 
 def test_some_of_the_blocks():

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from graph_metric_learn.features.blocks import NodeBlocks, available_kinds
+from graph_metric_learn._core.schema import join, read, split
+from graph_metric_learn.features.blocks import BlocksState, NodeBlocks, available_kinds
 from graph_metric_learn.features.propagation import propagate
 from graph_metric_learn.graphs import as_graphs
 
@@ -33,5 +34,5 @@ def test_wide_attributes_are_reduced_and_keep_their_distances():
     wanted = wanted - wanted.mean(0)
     wanted /= np.sqrt(np.mean((wanted**2).sum(1)))
     np.testing.assert_allclose(pdist(blocks.transform(given)[1]), pdist(wanted), rtol=1e-3)
-    restored = NodeBlocks.from_state(*blocks.only(["attributes@1"]).state())
+    restored = NodeBlocks.of(read(BlocksState, join(*split(blocks.only(["attributes@1"]).saved()))))
     np.testing.assert_array_equal(restored.transform(given)[0], blocks.transform(given)[1])

@@ -4,7 +4,7 @@ import pytest
 
 from edge_graphs import edge_graph
 from graph_metric_learn.features.blocks import NodeBlocks
-from graph_metric_learn.features.tree_hashes import code_vectors, tree_columns, wl_hashes
+from graph_metric_learn.features.tree_hashes import code_vectors, wl_hashes
 from graph_metric_learn.graphs import as_graphs
 from graph_zoo import as_networkx, zoo
 
@@ -126,12 +126,3 @@ def test_names_as_a_column_tell_trees_and_their_depths_apart():
         assert same_partition(column[:, 0].tolist(), hashes[level].tolist())
     together = set(np.concatenate(blocks, axis=1).ravel().tolist())
     assert len(together) == sum(len(np.unique(column)) for column in blocks)
-
-
-def test_names_as_columns_of_0_and_1():
-    """Columns that saved models know: the upper half of the hash, modulo their number."""
-    names = np.random.default_rng(0).integers(0, 2**64, 50, dtype=np.uint64)
-    for level in (0, 3):
-        columns = tree_columns(names, level, 7)
-        assert columns.toarray().argmax(1).tolist() == [(name >> 32) % 7 for name in names.tolist()]
-        assert (columns.sum(1) == 1).all()

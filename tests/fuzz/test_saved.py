@@ -60,7 +60,7 @@ def test_damaged_folders(saved, tmp_path, how):
 
 FIELDS = {
     "graphmetric-histogram": [
-        (("blocks", "params", "n_columns"), 0, "n_columns"),
+        (("blocks", "params", "code_size"), 0, "code_size"),
         (("blocks", "names", 0), "trees@1000000", "trees@1000000"),
         (("params", "n_steps"), "many", "params.n_steps"),
         (("params", "colour"), "red", "params.colour is not known"),

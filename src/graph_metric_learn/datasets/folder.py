@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import warnings
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from .._core.validation import first_few, one_of
 from ..graphs.sources.smiles import NothingReadError
 from .json_graphs import check_attributes, check_has_nodes, graph_from_node_link, with_vectors
 from .limits import check_unpacked, check_xml
+from .molecule_csv import csv_tables
 
 SUFFIXES = (".graphml", ".json", ".pt", ".safetensors")
 _MOST_LISTED = 5  # files in a warning
@@ -97,21 +97,13 @@ def graph_files(folder: str | Path) -> dict[str, Path]:
 
 def _read_labels(path: Path) -> dict[str, str]:
     """Class by graph name, in the order of the file."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            rows = [(reader.line_num, row) for row in reader]
-    except UnicodeDecodeError:
-        raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
-    except (OSError, csv.Error) as error:
-        raise ValueError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if not rows or not {"graph", "label"} <= set(rows[0][1]):
-        raise ValueError(f"{path} needs a header with the columns graph,label and at least one row")
+    (table,) = csv_tables(path)
     classes: dict[str, str] = {}
-    for line, row in rows:
-        if None in row:
-            raise ValueError(f"{path}, line {line} has more values than the header has columns")
-        name, label = (row["graph"] or "").strip(), (row["label"] or "").strip()
+    for i, (line, name, label) in enumerate(
+        zip(table.lines, table.column("graph"), table.column("label"), strict=True)
+    ):
+        if i in table.problems:
+            raise ValueError(f"{path}, line {line} {table.problems[i]}")
         stem = Path(name).stem if Path(name).suffix.lower() in SUFFIXES else name
         if not name or not label:
             raise ValueError(f"{path}, line {line}: graph or label is empty")

@@ -53,14 +53,10 @@ class GraphDataset:
     rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if np.shape(self.y) != (len(self.graphs),):
-            raise ValueError(
-                f"{len(self.graphs)} graphs and labels of shape {np.shape(self.y)}: give one label per graph"
-            )
-        if self.rows is not None and np.shape(self.rows) != (len(self.graphs),):
-            raise ValueError(
-                f"{len(self.graphs)} graphs and rows of shape {np.shape(self.rows)}: give one row per graph"
-            )
+        for what, values in (("label", self.y), ("row", range(len(self)) if self.rows is None else self.rows)):
+            if np.shape(values) != (len(self),):
+                shape = np.shape(values)
+                raise ValueError(f"{len(self)} graphs and {what}s of shape {shape}: give one {what} per graph")
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -123,16 +119,12 @@ def build_graphs(
         for key, array in arrays.items():
             if array is not None:
                 pieces[key] = torch.from_numpy(array).split(lengths)
-    # Copies, because a pickled view contains the whole dataset.
-    return [
-        Data(
-            edge_index=edges[g].clone(memory_format=torch.contiguous_format),
-            y=labels[g].clone(),
-            num_nodes=n,
-            **{key: piece[g].clone() for key, piece in pieces.items()},
-        )
-        for g, n in enumerate(counts)
-    ]
+    graphs = []
+    for g, n in enumerate(counts):  # copies, because a pickled view contains the whole dataset
+        own = {key: piece[g].clone() for key, piece in pieces.items()}
+        ends = edges[g].clone(memory_format=torch.contiguous_format)
+        graphs.append(Data(edge_index=ends, y=labels[g].clone(), num_nodes=n, **own))
+    return graphs
 
 
 _N_DRAWN = 6

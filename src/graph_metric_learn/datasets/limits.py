@@ -16,13 +16,13 @@ LIMIT_VARIABLE = "GRAPH_METRIC_LEARN_MAX_UNPACKED"  # bytes
 OPTION = "--max-unpacked"
 _UNPACKED = 4 * 2**30
 _SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_given: ContextVar[int | None] = ContextVar("max_unpacked", default=None)
+_most_unpacked: ContextVar[int | None] = ContextVar("max_unpacked", default=None)
 _DEPTH = 64  # elements inside each other; GraphML has five
 
 
 def max_unpacked() -> int:
     """Bytes that an archive may unpack to: those of `unpacking_at_most`, of the environment variable, or 4 GiB."""
-    most = _given.get()
+    most = _most_unpacked.get()
     if most is not None:
         return most
     text = os.environ.get(LIMIT_VARIABLE)
@@ -36,11 +36,11 @@ def max_unpacked() -> int:
 @contextmanager
 def unpacking_at_most(size: int) -> Iterator[None]:
     """Inside it, archives may unpack to this many bytes, whatever the environment says."""
-    token = _given.set(size)
+    token = _most_unpacked.set(size)
     try:
         yield
     finally:
-        _given.reset(token)
+        _most_unpacked.reset(token)
 
 
 def size_in_bytes(text: str) -> int:

@@ -101,8 +101,9 @@ def load_smiles(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "drinks.csv"
-    ...     _ = file.write_text("name,smiles,fun\\nwater,O,no\\nethanol,CCO,yes\\n")
+    ...     _ = file.write_text("name,smiles,fun,boils,logP\\nwater,O,no,100,\\nethanol,CCO,yes,78,-0.3\\n")
     ...     drinks = load_smiles(file, target="fun", name="name")
+    ...     properties = load_smiles(file, target=["boils", "logP"])
     >>> drinks
     MoleculeDataset(drinks: 2 molecules, 2 classes, on average 2.0 atoms and 1.0 bonds)
     >>> drinks.names, drinks.y.tolist()
@@ -110,10 +111,7 @@ def load_smiles(
 
     Several properties, not all of them measured:
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "drinks.csv"
-    ...     _ = file.write_text("smiles,boils,logP\\nO,100,\\nCCO,78,-0.3\\n")
-    ...     load_smiles(file, target=["boils", "logP"]).y
+    >>> properties.y
     array([[100. ,   nan],
            [ 78. ,  -0.3]])
     """
@@ -282,23 +280,16 @@ def _numbers(rows: list[tuple[str, ...]], places: list[str], columns: list[str],
             if _is_missing(value):
                 continue
             if not _FRACTION.fullmatch(value) or not np.isfinite(float(value)):
-                raise ValueError(
-                    f"{source}: several targets are numbers, and {columns[j]} on {places[i]} is {value!r}; for classes "
-                    "give one column"
-                )
+                which = f"{columns[j]} on {places[i]} is {value!r}"
+                raise ValueError(f"{source}: several targets are numbers, and {which}; for classes give one column")
             y[i, j] = float(value)
     return y
 
 
 def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) -> None:
     """A warning where nearly all of the targets are numbers, but not all: they count as classes then."""
-    if y.dtype.kind != "U":
-        return
-    others = [i for i, value in enumerate(y) if not _FRACTION.fullmatch(value)]
+    others = [i for i, value in enumerate(y) if y.dtype.kind == "U" and not _FRACTION.fullmatch(value)]
     if others and len(others) < 0.1 * len(y):
-        first = others[0]
-        warnings.warn(
-            f"{what} is read as classes, since {len(others)} of {len(y)} values are not numbers: the first, on "
-            f"{places[first]}, is {str(y[first])!r}",
-            stacklevel=stacklevel,
-        )
+        reason = f"{len(others)} of {len(y)} values are not numbers"
+        first = f"the first, on {places[others[0]]}, is {str(y[others[0]])!r}"
+        warnings.warn(f"{what} is read as classes, since {reason}: {first}", stacklevel=stacklevel)

@@ -40,11 +40,7 @@ class CsvColumns(NamedTuple):
 
 
 def load_source(
-    source: str,
-    *,
-    root: str | Path | None = None,
-    labels: str | Path | None = None,
-    columns: CsvColumns | None = None,
+    source: str, *, root: str | Path | None = None, labels: str | Path | None = None, columns: CsvColumns | None = None
 ) -> tuple[list[str], list[Any], np.ndarray | None]:
     """Names, graphs and classes [G] (None where unknown).
 
@@ -70,9 +66,8 @@ def load_source(
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
     if folder.is_file():
-        raise ValueError(
-            f"{source} is a file, and no .csv or .csv.gz: give a CSV of molecules, or a folder of graph files"
-        )
+        advice = "give a CSV of molecules, or a folder of graph files"
+        raise ValueError(f"{source} is a file, and no .csv or .csv.gz: {advice}")
     if ("/" in source or "\\" in source) and not folder.is_dir():
         raise ValueError(f"there is no folder {source}")
     if folder.is_dir():
@@ -88,11 +83,9 @@ def _numbered(dataset: GraphDataset) -> list[str]:
     names = [str(row) for row in rows]
     if dataset.dropped:
         total = len(dataset) + dataset.dropped
-        missing = np.setdiff1d(np.arange(total), rows)
-        listed = first_few([*map(str, missing)], _MOST_LISTED)
-        warnings.warn(
-            f"{dataset.name}: {dataset.dropped} of {total} graphs left out, which have no nodes: {listed}", stacklevel=3
-        )
+        listed = first_few([*map(str, np.setdiff1d(np.arange(total), rows))], _MOST_LISTED)
+        text = f"{dataset.name}: {dataset.dropped} of {total} graphs left out, which have no nodes: {listed}"
+        warnings.warn(text, stacklevel=3)
         for graph, name in zip(dataset.graphs, names, strict=True):
             graph.name = name  # models and pages would else count those that are left
     return names
@@ -205,16 +198,14 @@ def _of_lines(lines: Iterable[str], columns: CsvColumns, size: int) -> Iterator[
             line_number = part[is_json.index(not is_json[0])][0]
             raise ValueError(f"line {line_number} is not like those before: give SMILES or JSON, not both")
         texts, places = [line for _, line in part], [f"line {line_number}" for line_number, _ in part]
-        graphs = read_molecules(
-            texts, places, on_error=columns.on_error or "raise", source="standard input", plain=True
-        )
+        on_error = columns.on_error or "raise"
+        graphs = read_molecules(texts, places, on_error=on_error, source="standard input", plain=True)
         return Chunk(graphs.names, graphs, None)
 
-    first = next(filled, None)
-    if first is None:
+    first = list(islice(filled, size))
+    if not first:
         raise ValueError("standard input has no graphs: give a SMILES or a graph as JSON per line")
-    rest = chain([first], filled)
-    parts = iter(lambda: list(islice(rest, size)), [])
+    parts = chain([first], iter(lambda: list(islice(filled, size)), []))
     yield from _counted(((len(part), part) for part in parts), graphs_of, "standard input: ", "lines")
 
 

@@ -6,11 +6,11 @@ import io
 import os
 import re
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.ragged import offsets
 from .._core.validation import whole_number
 from ..graphs.arcs import UNKNOWN, Listed, combine
 from ..graphs.convert import check_edge_options
@@ -150,10 +150,8 @@ def _features(name: str, tables: Tables, features: str | None) -> np.ndarray | N
     missing = [what for what in wanted if not has[what]]
     if missing:
         rest = " and ".join(f"node {what}" for what in has if has[what]) or "neither labels nor attributes"
-        raise ValueError(
-            f"features={features!r}: {name} has no node {' and no node '.join(missing)}. It has {rest}; "
-            "features='degree' works for every dataset"
-        )
+        text = f"features={features!r}: {name} has no node {' and no node '.join(missing)}. It has {rest}"
+        raise ValueError(f"{text}; features='degree' works for every dataset")
     blocks = []
     if "attributes" in wanted and tables.attributes is not None:
         blocks.append(_standardise(name, tables.attributes))
@@ -168,9 +166,8 @@ def _standardise(name: str, attributes: np.ndarray) -> np.ndarray:
     """Columns [S, d] with mean 0 and variance 1, constant ones 0; float32."""
     finite = np.isfinite(attributes).all(axis=1)
     if not finite.all():
-        raise ValueError(
-            f"{name}_node_attributes.txt holds NaN or infinite values: load with features=None, clean them"
-        )
+        file = f"{name}_node_attributes.txt"
+        raise ValueError(f"{file} holds NaN or infinite values: load with features=None, clean them")
     # The range tells whether a column is constant, not the deviation: by rounding, that of 0.1, 0.1, 0.1 is not 0.
     varies = np.ptp(attributes, axis=0) > 0
     scale = np.where(varies, attributes.std(axis=0), np.inf)
@@ -191,8 +188,7 @@ def _one_hot(name: str, index: np.ndarray) -> np.ndarray:
     return rows
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(NamedTuple):
     """All graphs that are large enough, one after the other: G graphs, S nodes, E directed edges."""
 
     sizes: np.ndarray  # nodes of each graph [G]
@@ -232,31 +228,18 @@ def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "a
     row[order] = np.arange(len(order))
 
     edge_kept = kept[graph[edges[:, 0]]]
-    listed = Listed(
-        row[edges[edge_kept]].T,
-        np.full(int(edge_kept.sum()), UNKNOWN),
-        None if edge_labels is None else edge_labels[edge_kept],
-        None if edge_attributes is None else edge_attributes[edge_kept],
-    )
+    listed = Listed(row[edges].T, np.full(e, UNKNOWN), edge_labels, edge_attributes).some(edge_kept)
     neighbours, data, listed_once = combine(listed, len(order), directed if edge_data else False)
     ends = neighbours if data is None else data.ends
     sizes = sizes[kept]
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    starts = np.cumsum(sizes) - sizes
+    owner = np.repeat(np.arange(len(sizes)), sizes)[ends[0]]  # the graph of each edge
+    edge_labels, edge_attributes = (None, None) if data is None else (data.labels, data.x)
+    labels, attributes = (None if part is None else part[order] for part in (labels, attributes))
     return Tables(
-        sizes=sizes,
-        edge_index=ends - starts[owner[ends[0]]],
-        edge_counts=np.bincount(owner[ends[0]], minlength=len(sizes)),
-        edge_labels=None if data is None else data.labels,
-        edge_attributes=None if data is None else data.x,
-        listed_once=listed_once,
-        degrees=np.bincount(neighbours[0], minlength=len(order)),
-        labels=None if labels is None else labels[order],
-        attributes=None if attributes is None else attributes[order],
-        y=y[kept],
-        rows=np.flatnonzero(kept),
-        dropped=int(np.sum(~kept)),
-    )
+        sizes, ends - offsets(sizes)[owner], np.bincount(owner, minlength=len(sizes)), edge_labels, edge_attributes,
+        listed_once, np.bincount(neighbours[0], minlength=len(order)), labels, attributes,
+        y[kept], rows=np.flatnonzero(kept), dropped=int(np.sum(~kept)),
+    )  # fmt: skip
 
 
 def _read_graphs(name: str, texts: Texts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

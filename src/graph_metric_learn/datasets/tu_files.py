@@ -123,9 +123,8 @@ def _download(name: str, cache: Path, advice: str, progress: bool | None) -> Tex
     path = cache / f"{name}.zip"
     hash_file = _hash_file(path)
     if hash_file.is_file() and digest not in hash_file.read_text().split():
-        raise ValueError(
-            f"{name}.zip has changed since it was first downloaded: delete {hash_file} to accept the new one"
-        )
+        advice = f"delete {hash_file} to accept the new one"
+        raise ValueError(f"{name}.zip has changed since it was first downloaded: {advice}")
     # The hash first: a zip in the cache always has one.
     write_atomic(hash_file, f"{digest}  {path.name}\n", overwrite=True)
     write_atomic(path, data, overwrite=True)

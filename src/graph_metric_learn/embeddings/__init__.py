@@ -9,19 +9,9 @@ from .histogram import Counts, Histogram
 from .reference import Reference
 
 __all__ = [
-    "EMBEDDINGS",
-    "Assignment",
-    "Axes",
-    "ColumnEmbedding",
-    "Counts",
-    "Density",
-    "Embedding",
-    "Histogram",
-    "Mean",
-    "NormalizedAssignment",
-    "Reference",
-    "restore",
-]
+    "EMBEDDINGS", "Assignment", "Axes", "ColumnEmbedding", "Counts", "Density", "Embedding", "Histogram", "Mean",
+    "NormalizedAssignment", "Reference", "restore",
+]  # fmt: skip
 
 # In the order in which candidates are tried.
 EMBEDDINGS.update({"mean": Mean, "reference": Reference, "density": Density, "axes": Axes, "histogram": Histogram})

@@ -22,23 +22,12 @@ _SMALL = 10_000  # names up to which threads are not worth waking
 
 
 class Entries(NamedTuple):
-    """Entries of sparse vectors.
+    """Entries of sparse vectors."""
 
-    Attributes
-    ----------
-    cloud : ndarray [E]
-        Which cloud.
-    name : ndarray [E], uint64
-        What the cloud has.
-    code : ndarray [E], uint64
-        The column: the name itself, or a hash of it.
-    value : ndarray [E]
-    """
-
-    cloud: np.ndarray
-    name: np.ndarray
-    code: np.ndarray
-    value: np.ndarray
+    cloud: np.ndarray  # which cloud [E]
+    name: np.ndarray  # what the cloud has [E], uint64
+    code: np.ndarray  # the column: the name itself, or a hash of it [E], uint64
+    value: np.ndarray  # [E]
 
 
 class _Fitted(Saved):
@@ -89,7 +78,13 @@ class ColumnEmbedding(Embedding):
     def plan(self, x: Any, z: Any) -> np.ndarray:
         """A plan [n, m] that matches mass within each name first; the rest is spread over all points with mass left."""
         own, other, _ = _indicators(x, z)
-        return column_plan(own, other)
+        mass, mass_z = np.asarray(own.sum(0)) / len(x), np.asarray(other.sum(0)) / len(z)  # of each name [U]
+        inside, inside_z = np.zeros(len(mass)), np.zeros(len(mass))
+        np.divide(1.0, len(x) * mass, out=inside, where=mass > 0)
+        np.divide(1.0, len(z) * mass_z, out=inside_z, where=mass_z > 0)
+        plan = ((own * (inside * np.minimum(mass, mass_z))) @ (other * inside_z).T).toarray() / x.shape[1]
+        rest, rest_z = 1.0 / len(x) - plan.sum(1), 1.0 / len(z) - plan.sum(0)
+        return plan + np.outer(rest, rest_z) / rest.sum() if rest.sum() > 1e-12 else plan
 
     def attribute(self, x: Any, z: Any, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a name adds is shared among the points that have it [n], [m]; if there are none, among all points."""
@@ -103,7 +98,7 @@ class ColumnEmbedding(Embedding):
             unseen = np.unique(row[~seen])
             lengths = np.sqrt(np.bincount(entries.cloud[~seen], entries.value[~seen] ** 2, minlength=2))
             adds[unseen] += gradient[-1] * (lengths[0] - lengths[1]) / len(unseen)
-        return shared_out(own, adds), shared_out(other, adds)
+        return _shared_out(own, adds), _shared_out(other, adds)
 
     def width(self, columns: int) -> int:
         return len(self.vocabulary) + 1
@@ -142,22 +137,8 @@ def _sort_within(part, parts, names, starts):
         names[starts[cloud] : starts[cloud + 1]].sort()
 
 
-def column_plan(x: sparse.csr_array, z: sparse.csr_array) -> np.ndarray:
-    """A plan [n, m] between points that are in columns of 0 and 1 [n, q], [m, q]: within columns first."""
-    n, m = x.shape[0], z.shape[0]
-    mass, mass_z = np.asarray(x.sum(0)) / n, np.asarray(z.sum(0)) / m
-    common = np.minimum(mass, mass_z)
-    inside, inside_z = np.zeros(len(mass)), np.zeros(len(mass))
-    np.divide(1.0, n * mass, out=inside, where=mass > 0)
-    np.divide(1.0, m * mass_z, out=inside_z, where=mass_z > 0)
-    levels = x.sum() / n
-    plan = ((x * (inside * common)) @ (z * inside_z).T).toarray() / levels
-    rest, rest_z = 1.0 / n - plan.sum(1), 1.0 / m - plan.sum(0)
-    return plan + np.outer(rest, rest_z) / rest.sum() if rest.sum() > 1e-12 else plan
-
-
-def shared_out(x: sparse.csr_array, adds: np.ndarray) -> np.ndarray:
-    """What each column adds [q], shared among the points in it [n]; columns without points are shared by all."""
+def _shared_out(x: sparse.csr_array, adds: np.ndarray) -> np.ndarray:
+    """What each name adds [U], shared among the points that have it [n]; names without points are shared by all."""
     counts = np.asarray(x.sum(0))
     inside = np.zeros(len(adds))
     np.divide(adds, counts, out=inside, where=counts > 0)

@@ -20,6 +20,7 @@ from .._core.ragged import offsets
 from .._core.registry import Registry
 from .._core.schema import FieldError, Saved, read
 
+Pair = tuple[np.ndarray, np.ndarray]  # arrays of two clouds
 _N_POINTS = 3000  # points that an embedding is fitted to, at most
 
 
@@ -43,9 +44,8 @@ class Embedding:
 
     def shares(self, x: np.ndarray) -> np.ndarray:
         """How much of each slot each point of a cloud [n, q] has [slots, n]; rows add up to 1."""
-        raise NotImplementedError(
-            f"{type(self).__name__} defines no shares, or plan and attribute: distances cannot be explained"
-        )
+        kind = type(self).__name__
+        raise NotImplementedError(f"{kind} defines no shares, or plan and attribute: distances cannot be explained")
 
     def vectors(self, points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Vectors of clouds with equal masses.
@@ -80,9 +80,7 @@ class Embedding:
         """
         return attribute_slots(x, z, self.shares(x), self.shares(z), gradient)
 
-    def attribute_columns(
-        self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+    def attribute_columns(self, x: np.ndarray, z: np.ndarray, gradient: np.ndarray) -> Pair | None:
         """Slopes of the points of two clouds, for embeddings without slots; None: all blocks have the same share.
 
         Slopes [n, q] and [m, q] are such that Σ slope · x − Σ slope · z is ⟨gradient, vector of x − vector of z⟩.
@@ -122,9 +120,7 @@ class Embedding:
 EMBEDDINGS: Registry[type[Embedding]] = Registry("embedding")
 
 
-def attribute_slots(
-    x: np.ndarray, z: np.ndarray, left: np.ndarray, right: np.ndarray, gradient: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def attribute_slots(x: np.ndarray, z: np.ndarray, left: np.ndarray, right: np.ndarray, gradient: np.ndarray) -> Pair:
     """What :meth:`Embedding.attribute` returns, from the shares of the slots [slots, n], [slots, m]."""
     gradient = gradient.reshape(len(left), -1) / np.sqrt(len(left))
     source = left * (gradient @ x.T - np.sum(gradient * (right @ z), axis=1, keepdims=True))

@@ -16,10 +16,9 @@ from .propagation import hop_by_hop
 
 
 class BlockOptions(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
-    """Widths that `NodeBlocks` gives to its blocks: columns of tree codes, and of one-hot trees (None: their names)."""
+    """What `NodeBlocks` says to its blocks: how many columns codes of trees have."""
 
     code_size: Annotated[int, Meta(ge=1, le=4096)] = 32
-    n_columns: Annotated[int, Meta(ge=1, le=65536)] | None = None
 
 
 class Block:
@@ -43,6 +42,8 @@ class Block:
         Whether rows describe nodes or edges.
     needs_edges : bool
         Whether it sees what edges carry, also without the view "edges".
+    n_columns : int or None
+        How many columns rows have, where it is always the same number.
     """
 
     scaling: ClassVar[str] = "together"
@@ -51,6 +52,7 @@ class Block:
     reads_labels: ClassVar[bool] = False
     cloud: ClassVar[str] = "nodes"
     needs_edges: ClassVar[bool] = False
+    n_columns: ClassVar[int | None] = None
 
     def __init__(self, options: BlockOptions) -> None:
         self.options = options
@@ -87,7 +89,7 @@ class Block:
 
     def widths(self) -> tuple[int, ...] | None:
         """How many columns rows may have, after `fit` or `set_state`, by which files are checked; None if unknown."""
-        return None
+        return None if self.n_columns is None else (self.n_columns,)
 
 
 class SmoothBlock(Block):

@@ -10,7 +10,7 @@ from msgspec import Meta
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.schema import FieldError, OwnState, Saved, array, join, read, split, within
+from .._core.schema import FieldError, OwnState, Saved, array, within
 from ..graphs.collection import Graphs
 from ..graphs.convert import as_graphs
 from .block_kind import BLOCKS, VIEWS, Block, BlockOptions, SmoothBlock, seen
@@ -23,22 +23,11 @@ from .tree_hashes import TreeCodes, Trees
 __all__ = ["BLOCKS", "Block", "BlockName", "NodeBlocks", "SmoothBlock", "available_kinds", "cloud_of", "parse_name"]
 
 # In the order in which they are listed and computed.
-BLOCKS.update(
-    {
-        "attributes": Attributes,
-        "labels": Labels,
-        "degree": Degree,
-        "structure": Structure,
-        "size": Size,
-        "wl": TreeCodes,
-        "trees": Trees,
-        "around": Around,
-        "strength": Strength,
-        "edge": EdgeOwn,
-        "ends": EdgeEnds,
-        "edge_trees": EdgeTrees,
-    }
-)
+BLOCKS.update({
+    "attributes": Attributes, "labels": Labels, "degree": Degree, "structure": Structure, "size": Size,
+    "wl": TreeCodes, "trees": Trees, "around": Around, "strength": Strength,
+    "edge": EdgeOwn, "ends": EdgeEnds, "edge_trees": EdgeTrees,
+})  # fmt: skip
 BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies
 MAX_LEVEL = 100  # hops or depth of trees
@@ -102,8 +91,6 @@ class NodeBlocks(BaseEstimator):
     ----------
     code_size : int
         Columns of a "wl" block.
-    n_columns : int, optional
-        Columns of a "trees" or "edge_trees" block, as a sparse array of 0 and 1; None leaves names as they are.
 
     Attributes
     ----------
@@ -122,9 +109,8 @@ class NodeBlocks(BaseEstimator):
     [(3, 1), (3, 32)]
     """
 
-    def __init__(self, code_size: int = 32, n_columns: int | None = None) -> None:
+    def __init__(self, code_size: int = 32) -> None:
         self.code_size = code_size
-        self.n_columns = n_columns
 
     def fit(self, graphs: Any, names: Sequence[str], sample: np.ndarray | None = None) -> NodeBlocks:
         """Learns the columns of the named blocks from graphs (anything `as_graphs` takes), and their scale.
@@ -141,23 +127,23 @@ class NodeBlocks(BaseEstimator):
     def _fit(self, graphs: Graphs, names: Sequence[str], sample: np.ndarray | None) -> list[Any]:
         """The blocks of the sample before centring and scaling."""
         self.kinds_ = available_kinds(graphs)
-        used = {parse_name(name).source: parse_name(name) for name in names}
+        parsed = {name: parse_name(name) for name in names}
         for name in names:
-            lacking = BLOCKS[parse_name(name).kind].lacks(graphs)
+            lacking = BLOCKS[parsed[name].kind].lacks(graphs)
             if lacking is not None:
                 raise ValueError(f"block {name!r} needs {lacking}, which the graphs do not carry")
         self.names_ = list(names)
         self.label_kind_ = _label_kind(graphs)
-        sampled = graphs if sample is None else graphs[sample]
+        sampled, options = graphs if sample is None else graphs[sample], BlockOptions(self.code_size)
         self.blocks_ = {
-            source: BLOCKS[name.kind](self._options()).fit(seen(graphs, name.views), seen(sampled, name.views))
-            for source, name in used.items()
+            one.source: BLOCKS[one.kind](options).fit(seen(graphs, one.views), seen(sampled, one.views))
+            for one in {one.source: one for one in parsed.values()}.values()
         }
         self.centres_: dict[str, np.ndarray] = {}
         self.scales_: dict[str, np.ndarray] = {}
         raw = self._raw(sampled)
         for name, block in zip(self.names_, raw, strict=True):
-            scaling = BLOCKS[parse_name(name).kind].scaling
+            scaling = BLOCKS[parsed[name].kind].scaling
             if scaling != "none":
                 self.centres_[name], self.scales_[name] = _centre_and_scale(_with_points(block), scaling)
         return raw
@@ -178,19 +164,14 @@ class NodeBlocks(BaseEstimator):
         return sizes
 
     def _all_scaled(self, raw: list[Any]) -> list[Any]:
-        """All blocks centred and scaled; names of trees as they are."""
-        return [
-            self._scaled(name, block) if name in self.centres_ else block
-            for name, block in zip(self.names_, raw, strict=True)
-        ]
-
-    def _scaled(self, name: str, block: np.ndarray) -> np.ndarray:
-        """A block centred and scaled; the one point of a graph without edges becomes the mean."""
-        scaled = (block - self.centres_[name]) * self.scales_[name]
-        return scaled if BLOCKS[parse_name(name).kind].cloud == "nodes" else np.nan_to_num(scaled, copy=False)
-
-    def _options(self) -> BlockOptions:
-        return BlockOptions(self.code_size, self.n_columns)
+        """Blocks centred and scaled, names of trees as they are; the point of a graph without edges is the mean."""
+        blocks = list(raw)
+        for i, name in enumerate(self.names_):
+            if name in self.centres_:
+                blocks[i] = (blocks[i] - self.centres_[name]) * self.scales_[name]
+                if BLOCKS[parse_name(name).kind].cloud == "edges":
+                    np.nan_to_num(blocks[i], copy=False)
+        return blocks
 
     def _raw(self, graphs: Graphs) -> list[Any]:
         """The blocks before centring and scaling."""
@@ -214,27 +195,17 @@ class NodeBlocks(BaseEstimator):
         fewer.scales_ = {name: self.scales_[name] for name in names if name in self.scales_}
         return fewer
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """All that was fitted: what JSON can hold, and arrays."""
-        return split(self.saved())
-
     def saved(self) -> BlocksState:
-        """The same as files describe it."""
+        """All that was fitted, as files describe it."""
         check_is_fitted(self, "names_")
         scales = {name: BlockScale(centre, self.scales_[name]) for name, centre in self.centres_.items()}
         features = {source: OwnState(*block.state()) for source, block in self.blocks_.items()}
-        return BlocksState(self._options(), self.kinds_, self.names_, self.label_kind_, scales, features)
-
-    @classmethod
-    def from_state(cls, config: Any, arrays: dict[str, np.ndarray]) -> NodeBlocks:
-        """The transformer that `state` came from, or a :class:`FieldError`."""
-        with within("blocks"):
-            return cls.of(read(BlocksState, join(config, arrays)))
+        return BlocksState(BlockOptions(self.code_size), self.kinds_, self.names_, self.label_kind_, scales, features)
 
     @classmethod
     def of(cls, saved: BlocksState) -> NodeBlocks:
-        """The same, from the description of the file."""
-        blocks = cls(saved.params.code_size, saved.params.n_columns)
+        """The transformer that `saved` came from, or a :class:`FieldError`."""
+        blocks = cls(saved.params.code_size)
         blocks.kinds_, blocks.names_, blocks.label_kind_ = saved.kinds, saved.names, saved.label_kind
         blocks.centres_ = {name: one.centre for name, one in saved.scales.items()}
         blocks.scales_ = {name: one.scale for name, one in saved.scales.items()}
@@ -251,10 +222,8 @@ class NodeBlocks(BaseEstimator):
         return blocks
 
     def columns(self, name: str) -> int:
-        """How many columns a named block has."""
-        if name in self.centres_:
-            return len(self.centres_[name])
-        return self.n_columns or 1
+        """How many columns a named block has; names of trees are one."""
+        return len(self.centres_[name]) if name in self.centres_ else 1
 
 
 def available_kinds(graphs: Graphs) -> list[str]:
@@ -303,8 +272,8 @@ def _centre_and_scale(block: np.ndarray, scaling: str) -> tuple[np.ndarray, np.n
 
 def _with_points(block: np.ndarray) -> np.ndarray:
     """Rows [S, q] without those that stand for a graph without edges."""
-    empty = np.isnan(block[:, :1]).any(1) if block.shape[1] else np.zeros(len(block), dtype=bool)
-    return block[~empty] if empty.any() and not empty.all() else np.nan_to_num(block) if empty.any() else block
+    empty = np.isnan(block[:, :1]).any(1)
+    return np.nan_to_num(block) if empty.all() else block[~empty]
 
 
 def _label_kind(graphs: Graphs) -> str:

@@ -14,10 +14,10 @@ from .._core.ragged import offsets
 from .._core.schema import Saved, join, read
 from ..graphs.collection import Graphs
 from .block_kind import Block, lacking_of_edges
-from .edge_features import MAX_LABELS, EdgeFeatures
+from .edge_features import MAX_LABELS, OfEdgeFeatures
 from .node_features import FeaturesState, NodeFeatures
 from .propagation import hop_by_hop
-from .tree_hashes import hashed_rows, shared_hashes, tree_columns
+from .tree_hashes import hashed_rows, names_of_level, shared_hashes
 
 
 def edge_rows(graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
@@ -46,34 +46,18 @@ def cloud_edges(graphs: Graphs, rows: np.ndarray) -> list[np.ndarray]:
     return [np.where(part >= 0, part - start, -1) for part, start in zip(parts, graphs.offsets[:-1], strict=True)]
 
 
-class _EdgeBlock(Block):
-    """A block of edges."""
+class EdgeOwn(OfEdgeFeatures):
+    """What edges carry themselves: labels one-hot, vectors, weights."""
 
     cloud = "edges"
-    scaling = "apart"
-    needs_edges = True
-
-
-class EdgeOwn(_EdgeBlock):
-    """What edges carry themselves: labels one-hot, vectors, weights."""
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
         return lacking_of_edges(graphs, "labels", "vectors", "weights")
 
-    def fit(self, graphs: Graphs, sample: Graphs) -> EdgeOwn:
-        self.features = EdgeFeatures().fit(graphs)
-        return self
-
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         values = _picked(self.features.transform(graphs), edge_rows(graphs)[0])
         return [values for _ in levels]
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return self.features.state(), {}
-
-    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = EdgeFeatures.from_state(join(config, arrays))
 
     def widths(self) -> tuple[int, ...]:
         return (self.features.width,)
@@ -83,11 +67,15 @@ class _EndsState(Saved):
     features: Annotated[list[FeaturesState], Meta(max_length=2)]
 
 
-class EdgeEnds(_EdgeBlock):
+class EdgeEnds(Block):
     """The nodes at both ends of an edge, smoothed over as many hops as the level says.
 
     Without directions, the mean of the two and the absolute difference; with directions, tail and head.
     """
+
+    cloud = "edges"
+    scaling = "apart"
+    needs_edges = True
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
@@ -127,15 +115,15 @@ class EdgeEnds(_EdgeBlock):
         return 2 * (ends + 1), 2 * (ends + 2)
 
 
-class EdgeTrees(_EdgeBlock):
-    """The name of an edge with its label and the trees of depth h at both its ends: an edge as a root.
+class EdgeTrees(Block):
+    """The name of an edge with its label and the trees of depth h at both ends, a 64-bit hash: an edge as a root."""
 
-    As names of trees, a 64-bit hash, or one of `n_columns` columns.
-    """
-
+    cloud = "edges"
     scaling = "none"
     categorical = True
     reads_labels = True
+    needs_edges = True
+    n_columns = 1
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
@@ -144,11 +132,7 @@ class EdgeTrees(_EdgeBlock):
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
         rows, _ = edge_rows(graphs)
-        columns = self.options.n_columns
-        return [tree_columns(edge_hashes(graphs, names[level])[rows], level, columns) for level in levels]
-
-    def widths(self) -> tuple[int, ...]:
-        return (self.options.n_columns or 1,)
+        return [names_of_level(edge_hashes(graphs, names[level])[rows], level) for level in levels]
 
 
 def edge_hashes(graphs: Graphs, names: np.ndarray) -> np.ndarray:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.schema import FieldError, Labels, Number, Positive, Saved, check_labels, or_infinite, or_none, read
+from .._core.schema import FieldError, Labels, Number, Positive, Saved, check_labels, join, or_infinite, or_none, read
 from ..graphs.collection import Graphs
+from .block_kind import Block
 
 MAX_LABELS = 64  # with more different labels, one column for each is left to the codes of trees
 
@@ -79,14 +80,28 @@ class EdgeFeatures:
         return features
 
 
+class OfEdgeFeatures(Block):
+    """What blocks share that are made of :class:`EdgeFeatures`."""
+
+    scaling = "apart"
+    needs_edges = True
+
+    def fit(self, graphs: Graphs, sample: Graphs) -> OfEdgeFeatures:
+        self.features = EdgeFeatures().fit(graphs)
+        return self
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return self.features.state(), {}
+
+    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.features = EdgeFeatures.from_state(join(config, arrays))
+
+
 def _numbers(graphs: Graphs) -> np.ndarray:
     """Vectors and weights of all arcs [A, q], float64."""
     data = graphs.edge_data
     if data is None:
         return np.zeros((0, 0))
-    parts = [np.zeros((data.ends.shape[1], 0))]
-    if data.x is not None:
-        parts.append(data.x.astype(np.float64))
-    if data.weights is not None:
-        parts.append(data.weights[:, None])
-    return np.concatenate(parts, axis=1)
+    weights = None if data.weights is None else data.weights[:, None]
+    parts = [part for part in (data.x, weights) if part is not None]
+    return np.concatenate([np.zeros((data.ends.shape[1], 0)), *parts], axis=1)

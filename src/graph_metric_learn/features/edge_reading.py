@@ -45,17 +45,9 @@ class EdgeReading(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is 
         data = graphs.edge_data
         if data is None:
             return cls()
-        codes = np.zeros(0, dtype=bool)
-        if data.x is not None and len(data.x):
-            codes = one_hot_columns(data.x)
-        labels = 0 if data.labels is None else data.labels.shape[1]
-        return cls(
-            data.directed,
-            data.weights is not None,
-            labels,
-            0 if data.x is None else data.x.shape[1],
-            tuple(codes.tolist()),
-        )
+        n_labels, n_vectors = (0 if part is None else part.shape[1] for part in (data.labels, data.x))
+        codes = one_hot_columns(data.x) if data.x is not None and len(data.x) else np.zeros(0, dtype=bool)
+        return cls(data.directed, data.weights is not None, n_labels, n_vectors, tuple(codes.tolist()))
 
     @property
     def carries(self) -> list[str]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core.schema import FieldError, Number, Positive, Saved, join, or_infinite, or_none, read, split
+from .._core.schema import FieldError, Number, Positive, Saved, or_infinite, or_none, read, split
 from ..graphs.collection import Graphs
 from .block_kind import SmoothBlock, lacking_of_edges
-from .edge_features import MAX_LABELS, EdgeFeatures, EdgeFeaturesState
+from .edge_features import MAX_LABELS, EdgeFeatures, EdgeFeaturesState, OfEdgeFeatures
 from .edge_reading import EdgeReading
 
 _ROUNDING = 1e-6  # deviation of a constant column of float32 sums, relative to its largest value
@@ -98,30 +98,17 @@ class EdgeSums:
         return sums
 
 
-class Around(SmoothBlock):
+class Around(OfEdgeFeatures, SmoothBlock):
     """Sums and means of what a node's edges carry; of directed edges, those that leave and those that arrive apart."""
-
-    scaling = "apart"
-    needs_edges = True
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
         return lacking_of_edges(graphs, "labels", "vectors", "directions")
 
-    def fit(self, graphs: Graphs, sample: Graphs) -> Around:
-        self.features = EdgeFeatures().fit(graphs)
-        return self
-
     def start(self, graphs: Graphs) -> np.ndarray:
         if graphs.edge_data is None:
             raise ValueError("edges carry nothing, those that were fitted did")
         return edge_sums(graphs, self.features.transform(graphs))
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return self.features.state(), {}
-
-    def set_state(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.features = EdgeFeatures.from_state(join(config, arrays))
 
     def widths(self) -> tuple[int, ...]:
         one_way = 1 + 2 * self.features.width

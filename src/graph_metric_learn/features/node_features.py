@@ -44,7 +44,7 @@ class FeaturesState(Saved):
     def __post_init__(self) -> None:
         if self.kind not in ("auto", self.kind_):
             raise FieldError("kind_", f"is {self.kind_!r}, but kind is {self.kind!r}")
-        for name in ("n_attributes_", "max_degree_", "mean_", "scale_", "label_values_"):
+        for name in self.__struct_fields__[3:]:
             if (getattr(self, name) is None) == (name in _FITTED[self.kind_]):
                 raise FieldError(name, "is missing" if name in _FITTED[self.kind_] else "is not known")
         for name in _LISTS:
@@ -127,9 +127,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         if x is not None and x.shape[1] != self.n_attributes_:
             raise ValueError(f"graphs have {x.shape[1]} node features, the metric was fitted with {self.n_attributes_}")
         if labels is not None and labels.shape[1] != len(self.label_values_):
-            raise ValueError(
-                f"nodes carry {labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
-            )
+            counts = f"{labels.shape[1]} labels, the metric was fitted with {len(self.label_values_)}"
+            raise ValueError(f"nodes carry {counts}")
         if labels is not None and labels.dtype.kind != self.label_values_[0].dtype.kind:
             raise ValueError("node labels are of another type than those the metric was fitted with")
         if x is not None and self.kind_ == "x":
@@ -144,13 +143,11 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
 
     def _carried(self, graphs: Graphs) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Attributes [S, q] and labels [S, L] of the nodes, None for what this kind does not use, or a clear error."""
-        x = graphs.x if self.kind_ in ("x", "attributes", "fuse") else None
-        labels = graphs.labels if self.kind_ in ("labels", "fuse") else None
-        if x is None and self.kind_ in ("x", "attributes", "fuse"):
-            raise ValueError(f"features={self.kind_!r}, but the graphs have no node features")
-        if labels is None and self.kind_ in ("labels", "fuse"):
-            raise ValueError(f"features={self.kind_!r}, but the graphs have no node labels")
-        return x, labels
+        reads_x, reads_labels = (name in _FITTED[self.kind_] for name in ("n_attributes_", "label_values_"))
+        for reads, values, what in ((reads_x, graphs.x, "features"), (reads_labels, graphs.labels, "labels")):
+            if reads and values is None:
+                raise ValueError(f"features={self.kind_!r}, but the graphs have no node {what}")
+        return graphs.x if reads_x else None, graphs.labels if reads_labels else None
 
     def state(self) -> dict[str, Any]:
         """All that was fitted, as plain lists and numbers."""
@@ -176,10 +173,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator):
         saved = read(FeaturesState, state, "features")
         features = cls(saved.kind)
         features.kind_, features.width_ = saved.kind_, saved.width_
-        if saved.n_attributes_ is not None:
-            features.n_attributes_ = saved.n_attributes_
-        if saved.max_degree_ is not None:
-            features.max_degree_ = saved.max_degree_
+        for name in _FITTED[saved.kind_]:
+            setattr(features, name, getattr(saved, name))
         if saved.mean_ is not None and saved.scale_ is not None:
             features.mean_, features.scale_ = np.array(saved.mean_, dtype=float), or_infinite(saved.scale_)
         if saved.label_values_ is not None:

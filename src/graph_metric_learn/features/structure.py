@@ -17,11 +17,10 @@ _UNEVEN = 8  # ratio of lengths from which halving beats stepping through both l
 class Degree(SmoothBlock):
     """The degree, one-hot."""
 
+    n_columns = _EXACT_DEGREES + _BINS
+
     def start(self, graphs: Graphs) -> np.ndarray:
         return degree_columns(graphs.degrees)
-
-    def widths(self) -> tuple[int, ...]:
-        return (_EXACT_DEGREES + _BINS,)
 
 
 def degree_columns(degrees: np.ndarray) -> np.ndarray:
@@ -42,12 +41,10 @@ class Size(SmoothBlock):
 
     scaling = "apart"
     embeddings = ("mean",)
+    n_columns = 2
 
     def start(self, graphs: Graphs) -> np.ndarray:
         return graph_size(graphs)
-
-    def widths(self) -> tuple[int, ...]:
-        return (2,)
 
 
 def graph_size(graphs: Graphs) -> np.ndarray:
@@ -68,12 +65,10 @@ class Structure(SmoothBlock):
     """Local structure; its columns have different units."""
 
     scaling = "apart"
+    n_columns = 5
 
     def start(self, graphs: Graphs) -> np.ndarray:
         return local_structure(graphs)
-
-    def widths(self) -> tuple[int, ...]:
-        return (5,)
 
 
 def local_structure(graphs: Graphs) -> np.ndarray:
@@ -107,6 +102,7 @@ class Strength(SmoothBlock):
 
     scaling = "apart"
     needs_edges = True
+    n_columns = 6 + len(_QUANTILES)
 
     @classmethod
     def lacks(cls, graphs: Graphs) -> str | None:
@@ -116,9 +112,6 @@ class Strength(SmoothBlock):
         if graphs.weights is None:
             raise ValueError("edges have no weights, those that were fitted had")
         return node_strength(graphs)
-
-    def widths(self) -> tuple[int, ...]:
-        return (6 + len(_QUANTILES),)
 
 
 def node_strength(graphs: Graphs) -> np.ndarray:

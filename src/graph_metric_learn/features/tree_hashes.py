@@ -10,7 +10,6 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
@@ -31,21 +30,16 @@ class TreeCodes(Block):
 
 
 class Trees(Block):
-    """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names.
-
-    With `n_columns`, one of that many columns, as a sparse array of 0 and 1.
-    """
+    """The name of the tree of depth h around each node, a 64-bit hash: equal trees of one depth have equal names."""
 
     scaling = "none"
     categorical = True
     reads_labels = True
+    n_columns = 1
 
     def at_levels(self, graphs: Graphs, levels: Sequence[int], shared: dict[str, Any]) -> list[Any]:
         names = shared_hashes(graphs, max(levels), shared)
-        return [tree_columns(names[level], level, self.options.n_columns) for level in levels]
-
-    def widths(self) -> tuple[int, ...]:
-        return (self.options.n_columns or 1,)
+        return [names_of_level(names[level], level) for level in levels]
 
 
 def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
@@ -63,49 +57,36 @@ def wl_hashes(graphs: Graphs, levels: int) -> np.ndarray:
     >>> [len(np.unique(names)) for names in wl_hashes(path, 2)]
     [2, 2, 2]
     """
-    return np.stack(_extended([_start(graphs)], graphs, levels))
+    return np.stack(shared_hashes(graphs, levels, {}))
 
 
 def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[np.ndarray]:
-    """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again."""
+    """The hashes of levels 0 … `deepest`, [S] each; those that another kind of block needed are not computed again.
+
+    What is around a node counts as a multiset: a sum of hashes of its neighbours, each with the labels and the
+    direction of the edge to it.
+    """
     names = shared.setdefault("tree hashes", [])
-    if not names:
-        names.append(_start(graphs))
-    return _extended(names, graphs, deepest)
-
-
-def _extended(names: list[np.ndarray], graphs: Graphs, levels: int) -> list[np.ndarray]:
-    """The list of hashes by level, made longer in place until it reaches `levels`."""
-    if len(names) > levels:
+    if not names:  # depth 0: hashes of a node's labels, or of its degree where nodes have no labels
+        names.append(mix(graphs.degrees.astype(np.uint64)) if graphs.labels is None else hashed_rows(graphs.labels))
+    if len(names) > deepest:
         return names
-    around = _EdgesAround(graphs)
+    nodes, data = int(graphs.sizes.sum()), graphs.edge_data
+    tails, heads = graphs.edges if data is None else data.ends
+    labels = None if data is None or data.labels is None else hashed_rows(data.labels)
+    sides = [_Grouped(tails, heads, nodes)]  # out, then in
+    if data is not None and data.directed:
+        sides.append(_Grouped(heads, tails, nodes))
     with np.errstate(over="ignore"):
-        while len(names) <= levels:
-            names.append(mix(mix(names[-1]) * ODD + around.hashes(names[-1])))
+        while len(names) <= deepest:
+            own, around = mix(names[-1] ^ ODD), np.zeros(nodes, np.uint64)
+            for incoming, side in enumerate(sides):
+                messages = own[side.others]
+                if labels is not None:
+                    messages = mix(messages + labels[side.order])
+                around += side.sums(mix(messages * ODD) if incoming else messages)
+            names.append(mix(mix(names[-1]) * ODD + around))
     return names
-
-
-class _EdgesAround:
-    """The multiset of what is around each node: its neighbours, by the labels and directions of the edges to them."""
-
-    def __init__(self, graphs: Graphs) -> None:
-        nodes, data = int(graphs.sizes.sum()), graphs.edge_data
-        ends = graphs.edges if data is None else data.ends
-        self.labels = None if data is None or data.labels is None else hashed_rows(data.labels)
-        self.sides = [_Grouped(ends[0], ends[1], nodes)]
-        if data is not None and data.directed:
-            self.sides.append(_Grouped(ends[1], ends[0], nodes))
-
-    def hashes(self, names: np.ndarray) -> np.ndarray:
-        """Sums of hashes over the edges at each node [S], modulo 2^64."""
-        own = mix(names ^ ODD)
-        total = np.zeros(len(names), np.uint64)
-        for incoming, side in enumerate(self.sides):  # out, then in
-            messages = own[side.others]
-            if self.labels is not None:
-                messages = mix(messages + self.labels[side.order])
-            total += side.sums(mix(messages * ODD) if incoming else messages)
-        return total
 
 
 class _Grouped:
@@ -134,26 +115,13 @@ def code_vectors(names: np.ndarray, size: int) -> np.ndarray:
     return (2.0 * bits[:, :size].astype(np.float32) - 1.0) / np.float32(np.sqrt(size))
 
 
-def tree_columns(names: np.ndarray, level: int, n_columns: int | None) -> Any:
-    """Names as a column [S, 1], uint64; or a one in the column that each is hashed to [S, n_columns].
+def names_of_level(names: np.ndarray, level: int) -> np.ndarray:
+    """Names [S] as a column [S, 1], uint64, hashed with the level: trees of different depths never have the same.
 
-    The column of names is hashed with the level, so that trees of different depths never have the same: a lonely node
-    without label is called 0 at all levels.
+    A lonely node without label would else be called 0 at all levels.
     """
-    if n_columns is None:
-        with np.errstate(over="ignore"):
-            return mix(names + np.uint64(level + 1) * ODD)[:, None]
-    columns = (names >> np.uint64(32)) % np.uint64(n_columns)
-    count = len(names)
-    ones = np.ones(count, dtype=np.float32)
-    return sparse.csr_array((ones, columns.astype(np.int64), np.arange(count + 1)), shape=(count, n_columns))
-
-
-def _start(graphs: Graphs) -> np.ndarray:
-    """Names of the trees of depth 0 [S]: hashes of a node's labels, or of its degree where nodes have no labels."""
-    if graphs.labels is None:
-        return mix(graphs.degrees.astype(np.uint64))
-    return hashed_rows(graphs.labels)
+    with np.errstate(over="ignore"):
+        return mix(names + np.uint64(level + 1) * ODD)[:, None]
 
 
 def hashed_rows(labels: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,7 @@ UNDIRECTED, DIRECTED, UNKNOWN = 0, 1, 2  # orientation of a listed edge
 _SAME = 1e-6  # relative difference up to which numbers of an edge and its reverse are the same
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(NamedTuple):
     """Edges as they came: ends [2, e] as rows of all nodes, orientation [e] of each, and what they carry."""
 
     ends: np.ndarray
@@ -31,20 +30,15 @@ class Listed:
     def some(self, which: np.ndarray, *, flipped: bool = False) -> Listed:
         """Those that are chosen, by mask [e] or indices; with their ends exchanged where wanted."""
         ends = self.ends[:, which]
-        return Listed(
-            ends[::-1] if flipped else ends,
-            self.orientation[which],
-            *(None if part is None else part[which] for part in (self.labels, self.x, self.weights)),
-        )
+        rest = (None if part is None else part[which] for part in self[1:])
+        return Listed(ends[::-1] if flipped else ends, *rest)  # type: ignore[arg-type]
 
     def together(self, other: Listed) -> Listed:
         """Both lists, one after the other."""
-        parts = ((self.labels, other.labels), (self.x, other.x), (self.weights, other.weights))
-        return Listed(
-            np.concatenate([self.ends, other.ends], axis=1),
-            np.concatenate([self.orientation, other.orientation]),
-            *(None if one is None else np.concatenate([one, two]) for one, two in parts),
-        )
+        ends = np.concatenate([self.ends, other.ends], axis=1)
+        pairs = zip(self[1:], other[1:], strict=True)
+        rest = (None if one is None else np.concatenate([one, two]) for one, two in pairs)
+        return Listed(ends, *rest)  # type: ignore[arg-type]
 
 
 class Combined(NamedTuple):
@@ -66,7 +60,7 @@ def combine(listed: Listed, n_nodes: int, directed: Any = "auto") -> Combined:
     """
     listed = listed.some(listed.ends[0] != listed.ends[1])
     if listed.weights is not None and (listed.weights == 1).all():
-        listed = replace(listed, weights=None)
+        listed = listed._replace(weights=None)
     both_ways = listed.orientation == UNDIRECTED
     if both_ways.any():
         listed = listed.together(listed.some(both_ways, flipped=True))
@@ -93,14 +87,13 @@ def combine(listed: Listed, n_nodes: int, directed: Any = "auto") -> Combined:
 
 def without_directions(data: EdgeData, n_nodes: int) -> EdgeData:
     """The same edges, read both ways."""
-    orientation = np.full(data.ends.shape[1], DIRECTED)
-    listed = Listed(data.ends, orientation, data.labels, data.x, data.weights)
+    listed = Listed(data.ends, np.full(data.ends.shape[1], DIRECTED), data.labels, data.x, data.weights)
     edges, combined, _ = combine(listed, n_nodes, directed=False)
     return EdgeData(edges) if combined is None else replace(combined, columns=data.columns)
 
 
 def _data(listed: Listed, directed: bool) -> EdgeData:
-    return EdgeData(np.ascontiguousarray(listed.ends), directed, listed.labels, listed.x, listed.weights)
+    return EdgeData(np.ascontiguousarray(listed.ends), directed, *listed[2:])
 
 
 def _first_of_equal(ascending: np.ndarray) -> np.ndarray:
@@ -145,12 +138,10 @@ def _matched(listed: Listed, keys: np.ndarray, reverse: np.ndarray) -> np.ndarra
     Numbers are compared as float32: an edge and its reverse may differ by rounding.
     """
     columns = [np.minimum(keys, reverse)]
-    if listed.labels is not None:
-        columns += [np.unique(column, return_inverse=True)[1] for column in listed.labels.T]
-    if listed.x is not None:
-        columns += [np.unique(column, return_inverse=True)[1] for column in listed.x.astype(np.float32).T]
-    if listed.weights is not None:
-        columns.append(np.unique(listed.weights.astype(np.float32), return_inverse=True)[1])
+    for part in listed[2:]:
+        if part is not None:
+            part = part.astype(np.float32) if part.dtype.kind == "f" else part
+            columns += [np.unique(column, return_inverse=True)[1] for column in np.atleast_2d(part.T)]
     _, group = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     group = group.reshape(-1)
     forward = (keys < reverse).astype(np.int64)

@@ -61,9 +61,9 @@ class Graphs:
         _check_ends("edges", "[2, E]", self.edges, self.owner)
         for name, array in (("x", self.x), ("labels", self.labels)):
             if array is not None and (array.ndim != 2 or len(array) != nodes):
+                shape = list(array.shape)
                 raise ValueError(
-                    f"{name} must have one row for each of the {nodes} nodes, and columns; its shape is "
-                    f"{list(array.shape)}"
+                    f"{name} must have one row for each of the {nodes} nodes, and columns; its shape is {shape}"
                 )
         if self.y is not None and len(self.y) != len(self.sizes):
             raise ValueError(f"y has {len(self.y)} entries for {len(self.sizes)} graphs")
@@ -140,18 +140,12 @@ class Graphs:
         chosen = concatenated_ranges(starts[which], counts)
         chosen = chosen if order is None else order[chosen]
         shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts)
-        kept = self.edges[:, chosen] + shift
-        return Graphs(
-            self.sizes[which],
-            kept[:, np.lexsort(kept[::-1])],
-            None if self.x is None else self.x[rows],
-            None if self.labels is None else self.labels[rows],
-            None if self.y is None else self.y[which],
-            None if self.edge_data is None else self.edge_data.part(which, self.sizes),
-            self.unused,
-            None if self.names is None else self.names[which],
-            self.columns,
-        )
+        edges = self.edges[:, chosen] + shift
+        edges = edges[:, np.lexsort(edges[::-1])]
+        x, labels = (None if part is None else part[rows] for part in (self.x, self.labels))
+        y, names = (None if part is None else part[which] for part in (self.y, self.names))
+        edge_data = None if self.edge_data is None else self.edge_data.part(which, self.sizes)
+        return Graphs(self.sizes[which], edges, x, labels, y, edge_data, self.unused, names, self.columns)
 
     @staticmethod
     def concatenate(parts: Sequence[Graphs]) -> Graphs:
@@ -160,33 +154,14 @@ class Graphs:
             return parts[0]
         if len({part.columns for part in parts}) > 1:
             raise ValueError("collections differ in the names of their columns")
-
-        def carried(name: str) -> list[Any] | None:
-            arrays = [getattr(part, name) for part in parts]
-            lacking = [i for i, array in enumerate(arrays) if array is None]
-            if lacking and len(lacking) < len(parts):
-                raise ValueError(f"collection {lacking[0]} has no {name}, others have")
-            return None if lacking else arrays
-
-        def joined(name: str) -> np.ndarray | None:
-            arrays = carried(name)
-            if arrays and name in ("x", "labels") and len(widths := {array.shape[1] for array in arrays}) > 1:
-                raise ValueError(f"collections differ in the columns of {name}: {sorted(widths)}")
-            return None if arrays is None else np.concatenate(arrays)
-
         starts = offsets(np.array([len(part.owner) for part in parts]))
-        edge_data = carried("edge_data")
-        return Graphs(
-            sizes=np.concatenate([part.sizes for part in parts]),
-            edges=np.concatenate([part.edges + start for part, start in zip(parts, starts, strict=False)], axis=1),
-            x=joined("x"),
-            labels=joined("labels"),
-            y=joined("y"),
-            edge_data=None if edge_data is None else EdgeData.concatenate(edge_data, starts),
-            unused=tuple(dict.fromkeys(what for part in parts for what in part.unused)),
-            names=joined("names"),
-            columns=parts[0].columns,
-        )
+        sizes = np.concatenate([part.sizes for part in parts])
+        edges = np.concatenate([part.edges + start for part, start in zip(parts, starts, strict=False)], axis=1)
+        x, labels, y, names = (_joined(parts, name) for name in ("x", "labels", "y", "names"))
+        all_data = _all_or_none(parts, "edge_data")
+        edge_data = None if all_data is None else EdgeData.concatenate(all_data, starts)
+        unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
+        return Graphs(sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns)
 
     def pieces(self, nodes: int) -> Iterator[Graphs]:
         """Consecutive graphs, of at most so many nodes together: one, where it has more.
@@ -220,12 +195,9 @@ class Graphs:
         import torch
         from torch_geometric.data import Batch
 
-        batch = Batch(
-            x=None if self.x is None else torch.from_numpy(self.x.astype(np.float32, copy=False)),
-            edge_index=torch.from_numpy(self.edges),
-            batch=torch.from_numpy(self.owner),
-            ptr=torch.from_numpy(self.offsets),
-        )
+        x = None if self.x is None else torch.from_numpy(self.x.astype(np.float32, copy=False))
+        edges, owner, starts = map(torch.from_numpy, (self.edges, self.owner, self.offsets))
+        batch = Batch(x=x, edge_index=edges, batch=owner, ptr=starts)
         batch.num_nodes = int(self.sizes.sum())
         batch._num_graphs = len(self)
         return batch.to(device)
@@ -285,20 +257,12 @@ class EdgeData:
         for name in ("directed", "columns"):
             if any(getattr(part, name) != getattr(first, name) for part in parts):
                 raise ValueError(f"edges of collections differ in what is {name}")
-
-        def joined(name: str) -> np.ndarray | None:
-            arrays = [getattr(part, name) for part in parts]
-            if any((array is None) != (arrays[0] is None) for array in arrays):
-                raise ValueError(f"edges of some collections have {name}, of others not")
-            if arrays[0] is not None and any(array.shape[1:] != arrays[0].shape[1:] for array in arrays):
-                raise ValueError(f"edges of collections differ in the columns of {name}")
-            return None if arrays[0] is None else np.concatenate(arrays)
-
         weights = None
         if any(part.weights is not None for part in parts):
             weights = np.concatenate([np.ones(p.ends.shape[1]) if p.weights is None else p.weights for p in parts])
         ends = np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=False)], axis=1)
-        return replace(first, ends=ends, labels=joined("labels"), x=joined("x"), weights=weights)
+        labels, x = _joined(parts, "labels", "edge "), _joined(parts, "x", "edge ")
+        return replace(first, ends=ends, labels=labels, x=x, weights=weights)
 
     def starts(self, sizes: np.ndarray) -> np.ndarray:
         """Where the arcs of each graph start, and the end of the last [G + 1]; computed once."""
@@ -315,13 +279,25 @@ class EdgeData:
         counts = starts[which + 1] - starts[which]
         rows = concatenated_ranges(starts[which], counts)
         shift = np.repeat(offsets(sizes[which])[:-1] - offsets(sizes)[which], counts)
-        return replace(
-            self,
-            ends=self.ends[:, rows] + shift,
-            labels=None if self.labels is None else self.labels[rows],
-            x=None if self.x is None else self.x[rows],
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        labels, x, weights = (None if part is None else part[rows] for part in (self.labels, self.x, self.weights))
+        return replace(self, ends=self.ends[:, rows] + shift, labels=labels, x=x, weights=weights)
+
+
+def _all_or_none(parts: Sequence[Any], name: str, of: str = "") -> list[Any] | None:
+    """What several collections call `name`, None where no one has it; a `ValueError` where only some have."""
+    values = [getattr(part, name) for part in parts]
+    lacking = [i for i, value in enumerate(values) if value is None]
+    if lacking and len(lacking) < len(parts):
+        raise ValueError(f"collection {lacking[0]} has no {of}{name}, others have")
+    return None if lacking else values
+
+
+def _joined(parts: Sequence[Any], name: str, of: str = "") -> np.ndarray | None:
+    """The same of arrays, one after the other, with as many columns each."""
+    arrays = _all_or_none(parts, name, of)
+    if arrays and len(widths := {array.shape[1:] for array in arrays}) > 1:
+        raise ValueError(f"collections differ in the columns of {of}{name}: {sorted(sum(widths, ()))}")
+    return None if arrays is None else np.concatenate(arrays)
 
 
 def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:

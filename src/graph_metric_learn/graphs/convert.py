@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -111,19 +112,10 @@ def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, direc
     labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
     edges, edge_data, listed_once = combine(_listed(raw, sizes), int(sizes.sum()), directed)
     _refuse_names_of_nothing(raw, names, x, labels)
-    titles = [one.title for one in raw]
-    collection = Graphs(
-        sizes,
-        edges,
-        x,
-        labels,
-        y,
-        edge_data=None if edge_data is None else replace(edge_data, columns=columns.edges),
-        unused=tuple(dict.fromkeys(what for one in raw for what in one.unused)),
-        names=None if None in titles else np.array(titles, object),
-        columns=columns.nodes,
-    )
-    return collection, listed_once
+    edge_data = None if edge_data is None else replace(edge_data, columns=columns.edges)
+    unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
+    titles = None if any(one.title is None for one in raw) else np.array([one.title for one in raw], object)
+    return Graphs(sizes, edges, x, labels, y, edge_data, unused, titles, columns.nodes), listed_once
 
 
 def check_edge_options(edges: Any, directed: Any) -> None:
@@ -144,8 +136,7 @@ def _refuse_names_of_nothing(raw: Sequence[RawGraph], names: Names, x: Any, labe
     if not names.edges or not any(one.edges.size for one in raw):
         return
     weight = None if names.edge_weight == "weight" else names.edge_weight
-    named = (("edge_labels", names.edge_label), ("edge_x", names.edge_attribute), ("edge_weights", weight))
-    for part, name in named:
+    for part, name in (("edge_labels", names.edge_label), ("edge_x", names.edge_attribute), ("edge_weights", weight)):
         if name is not None and all(getattr(one, part) is None for one in raw):
             raise ValueError(f"no graph has an edge attribute {name!r}")
 
@@ -182,19 +173,11 @@ def iterate(graphs: Any) -> Iterator[Any]:
         return iter(graphs.to_data_list())
     if not isinstance(graphs, (str, bytes, dict)):
         if isinstance(graphs, Iterable):
-            return _flat(graphs)
+            lists = (graph.to_data_list() if hasattr(graph, "to_data_list") else [graph] for graph in graphs)
+            return chain.from_iterable(lists)  # of batches, too
         if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__"):  # a Subset of torch does not iterate
             return (graphs[i] for i in range(len(graphs)))
     raise ValueError(f"expected a list of graphs, got {type(graphs).__name__}")
-
-
-def _flat(graphs: Iterable[Any]) -> Iterator[Any]:
-    """Graphs, and the graphs of batches."""
-    for graph in graphs:
-        if hasattr(graph, "to_data_list"):
-            yield from graph.to_data_list()
-        else:
-            yield graph
 
 
 _HETERO = "HeteroData has several types of nodes: convert it with .to_homogeneous(), which keeps them as node_type"
@@ -279,9 +262,8 @@ def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
     if x is None:
         return None
     if x.dtype.kind not in "fiub":
-        raise ValueError(
-            f"node features have dtype {x.dtype}, expected numbers: name discrete labels by label=, not attribute="
-        )
+        advice = "name discrete labels by label=, not attribute="
+        raise ValueError(f"node features have dtype {x.dtype}, expected numbers: {advice}")
     if x.shape[1] == 0:
         raise ValueError("node features have width 0: leave them out to use degrees")
     return _numbers(x, sizes, "node feature")

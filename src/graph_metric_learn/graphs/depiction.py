@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -65,7 +65,9 @@ def depictions(originals: Any, graphs: Graphs) -> list[Depiction]:
     rows = rows[np.argsort(ends[0][rows], kind="stable")]
     cuts = np.searchsorted(ends[0][rows], graphs.offsets)
     widths = _widths(graphs, ends[:, rows])
-    sizes = None if graphs.x is None or graphs.x.shape[1] != 1 else _unit(graphs.x[:, 0])
+    sizes = None
+    if graphs.x is not None and graphs.x.shape[1] == 1:
+        sizes = (graphs.x[:, 0] - graphs.x.min()) / max(float(np.ptp(graphs.x)), 1e-300)
     looks = []
     for i, start in enumerate(graphs.offsets[:-1]):
         end, part = graphs.offsets[i + 1], slice(cuts[i], cuts[i + 1])
@@ -83,19 +85,18 @@ def depictions(originals: Any, graphs: Graphs) -> list[Depiction]:
 
 def _as_it_came(original: Any, plain: Depiction) -> Depiction:
     """The depiction with what the user's own object says."""
-    n, options = len(plain.names), dict(plain.__dict__)
+    n = len(plain.names)
+    own: dict[str, Any] = {}
     if hasattr(original, "nodes") and hasattr(original, "adj"):  # NetworkX
         nodes = list(original.nodes(data="pos"))
-        options["names"] = [str(node) for node, _ in nodes]
-        options["places"] = _as_places([place for _, place in nodes], n)
+        own = {"names": [str(node) for node, _ in nodes], "places": _as_places([place for _, place in nodes], n)}
     elif hasattr(original, "to_dict"):  # Data
         stored = original.to_dict()
-        options["places"] = _as_places(stored.get(first_text(stored.get(DRAWING)) or "pos"), n)
+        own = {"places": _as_places(stored.get(first_text(stored.get(DRAWING)) or "pos"), n)}
         smiles = first_text(stored.get("smiles"))
         if smiles is not None:
-            options |= _of_molecule(smiles, n, plain.edges) or {}
-    options.pop("layout", None)
-    return Depiction(**options)
+            own |= _of_molecule(smiles, n, plain.edges) or {}
+    return replace(plain, **own)
 
 
 def _as_places(values: Any, n: int) -> np.ndarray | None:
@@ -121,20 +122,15 @@ def _of_molecule(smiles: str, n: int, edges: np.ndarray) -> dict[str, Any] | Non
         with suppress(ValueError):  # bonds then stay aromatic, and are drawn as single ones
             Chem.Kekulize(molecule)
         rdDepictor.Compute2DCoords(molecule)
-    places = molecule.GetConformer().GetPositions()[:, :2]
-    kinds = {
-        frozenset((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx())): min(3, max(1, int(bond.GetBondTypeAsDouble())))
-        for bond in molecule.GetBonds()
-    }
-    orders = [kinds.get(frozenset(pair)) for pair in edges.T.tolist()]
-    if None in orders:
+    bonds = [molecule.GetBondBetweenAtoms(*pair) for pair in edges.T.tolist()]
+    if None in bonds:
         return None
     atoms = list(molecule.GetAtoms())
     return {
         "names": [f"{atom.GetSymbol()}{atom.GetIdx() + 1}" for atom in atoms],
         "symbols": [_symbol(atom) for atom in atoms],
-        "places": places,
-        "orders": np.array(orders, dtype=np.int64),
+        "places": molecule.GetConformer().GetPositions()[:, :2],
+        "orders": np.array([min(3, max(1, int(bond.GetBondTypeAsDouble()))) for bond in bonds], dtype=np.int64),
         "labels": [atom.GetSymbol() for atom in atoms],
         "smiles": smiles,
     }
@@ -156,12 +152,6 @@ def _widths(graphs: Graphs, ends: np.ndarray) -> np.ndarray | None:
         return None
     values = np.abs(np.asarray(graphs.weights[ends[0], ends[1]]).reshape(-1))
     return values / max(float(values.max()), 1e-300)
-
-
-def _unit(values: np.ndarray) -> np.ndarray:
-    """Numbers moved and scaled to lie between 0 and 1."""
-    low, high = float(values.min()), float(values.max())
-    return (values - low) / max(high - low, 1e-300)
 
 
 # Purple takes off, orange adds: told apart by the colour-blind, on white paper.
@@ -207,10 +197,8 @@ def graph_svg(
     for name, (x, y), value, size in zip(look.names, places, values, sizes, strict=True):
         circle = f"cx='{x:.1f}' cy='{y:.1f}' r='{2 + 5 * size:.1f}' fill='{_css(value)}' stroke='#444'"
         lines.append(f"<circle {circle}><title>{escape(name)}</title></circle>")
-    frame = f"width='{side}' height='{side}' viewBox='0 0 {side} {side}'"
-    return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{escape(alt)}' {frame}>{''.join(lines)}</svg>"
-    )
+    frame = f"aria-label='{escape(alt)}' width='{side}' height='{side}' viewBox='0 0 {side} {side}'"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' role='img' {frame}>{''.join(lines)}</svg>"
 
 
 def _molecule(look: Depiction, side: int, values: np.ndarray, edges: dict[tuple[int, int], float]) -> str | None:

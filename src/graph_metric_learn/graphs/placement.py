@@ -26,23 +26,25 @@ def place_nodes(n: int, edges: np.ndarray, seed: int = 0) -> np.ndarray:
     adjacency = adjacency + adjacency.T
     count, member = sparse.csgraph.connected_components(adjacency, directed=False)
     parts = [np.flatnonzero(member == part) for part in range(count)]
-    placed = [_upright(_component(adjacency[part][:, part], seed)) for part in parts]
+    placed = [_upright(_component(adjacency[part][:, part], np.random.default_rng(seed))) for part in parts]
     places = np.zeros((n, 2))
     for part, origin, own in zip(parts, _packed([own.max(0) for own in placed]), placed, strict=True):
         places[part] = own + origin
     return places
 
 
-def _component(adjacency: sparse.csr_array, seed: int) -> np.ndarray:
-    """Places [n, 2] of nodes that are all joined."""
+def _component(adjacency: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """Places [n, 2] of nodes that are all joined; of too many for all pairs, by distances to few pivots."""
     n = adjacency.shape[0]
     if n == 1:
         return np.zeros((1, 2))
-    rng = np.random.default_rng(seed)
-    if n > _MOST_BY_STRESS:
-        return _by_pivots(adjacency, rng)
-    steps = sparse.csgraph.shortest_path(adjacency, unweighted=True, directed=False)
-    return _least_stress(steps, _scaled(steps) + 0.05 * rng.normal(size=(n, 2)))
+    if n <= _MOST_BY_STRESS:
+        steps = sparse.csgraph.shortest_path(adjacency, unweighted=True, directed=False)
+        return _least_stress(steps, _scaled(steps) + 0.05 * rng.normal(size=(n, 2)))
+    pivots = rng.permutation(n)[:_N_PIVOTS]
+    steps = sparse.csgraph.dijkstra(adjacency, directed=False, indices=pivots, unweighted=True).T
+    places = _scaled(steps)
+    return places * (steps.max() / max(float(np.ptp(places, axis=0).max()), 1e-9))
 
 
 def _scaled(steps: np.ndarray) -> np.ndarray:
@@ -71,15 +73,6 @@ def _least_stress(steps: np.ndarray, places: np.ndarray) -> np.ndarray:
         ratio = towards / lengths
         places = inverse @ (ratio.sum(1)[:, None] * places - ratio @ places)
     return places
-
-
-def _by_pivots(adjacency: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """Scaling by distances to few nodes: for graphs too large for all pairs."""
-    pivots = rng.permutation(adjacency.shape[0])[:_N_PIVOTS]
-    steps = sparse.csgraph.dijkstra(adjacency, directed=False, indices=pivots, unweighted=True).T
-    places = _scaled(steps)
-    extent = max(float(np.ptp(places, axis=0).max()), 1e-9)
-    return places * (steps.max() / extent)
 
 
 def _upright(places: np.ndarray) -> np.ndarray:

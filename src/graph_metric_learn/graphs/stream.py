@@ -133,8 +133,8 @@ def skip_bad(graphs: Any, **options: Any) -> Iterator[Any]:
     --------
     >>> import networkx as nx, warnings
     >>> with warnings.catch_warnings(record=True) as said:
-    ...     found = list(skip_bad([nx.path_graph(3), nx.Graph(), nx.path_graph(2)]))
-    >>> len(found), str(said[0].message)
+    ...     readable = list(skip_bad([nx.path_graph(3), nx.Graph(), nx.path_graph(2)]))
+    >>> len(readable), str(said[0].message)
     (2, 'left out: graph 1 has no nodes: drop it or give it one')
     """
     for index, graph in enumerate(iterate(graphs)):

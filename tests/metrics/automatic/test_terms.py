@@ -106,7 +106,7 @@ def test_restored_from_its_state(data, kind):
     term.weight = 1.7
     term.compact(term.embedded(*data))
     config, arrays = split(term.state())
-    blocks = SimpleNamespace(names_=list(data[0]), n_columns=None, columns=lambda name: data[0][name].shape[1])
+    blocks = SimpleNamespace(names_=list(data[0]), columns=lambda name: data[0][name].shape[1])
     again = Term.from_state(read(TermState, join(json.loads(json.dumps(config)), arrays)), blocks)
     found, wanted = (dense(each.coordinates(each.embedded(*data))) for each in (again, term))
     np.testing.assert_array_equal(found, wanted)

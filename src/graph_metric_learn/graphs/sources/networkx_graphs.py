@@ -19,29 +19,26 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
     edges = np.array([(row_of[u], row_of[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     x = _attribute(graph, name, names.attribute, "node")
     label_arrays = [values for key in names.labels if (values := _attribute(graph, name, key, "node")) is not None]
+    labels = label_arrays[0] if label_arrays else None
+    y, title = _target(as_numpy(graph.graph.get("y")), name), first_text(graph.graph.get("name"))
+    columns = None if x is None else _column_names(graph, name, "node_columns")
+    unused = _unused("node", graph.nodes(data=True), {names.attribute, *names.labels})
     raw = RawGraph(
-        n=len(row_of),
-        edges=edges,
-        x=x,
-        labels=label_arrays[0] if label_arrays else None,
-        y=_target(as_numpy(graph.graph.get("y")), name),
-        title=first_text(graph.graph.get("name")),
-        columns=None if x is None else _column_names(graph, name, "node_columns"),
-        orientation="directed" if graph.is_directed() else "undirected",
-        unused=_unused("node", graph.nodes(data=True), {names.attribute, *names.labels}),
+        len(row_of), edges, x, labels, y, orientation="undirected", unused=unused, title=title, columns=columns
     )
     if not names.edges:
-        return raw._replace(orientation="undirected")
+        return raw
     label, vector = names.edge_label or "edge_type", names.edge_attribute or "edge_attr"
     labels, vectors = (_attribute(graph, name, key, "edge") for key in (label, vector))
     if names.edge_attribute is None:
         labels, vectors = labels_and_vectors(labels, None if label == vector else vectors)
     return raw._replace(
+        orientation="directed" if graph.is_directed() else "undirected",
         edge_labels=labels,
         edge_x=vectors,
         edge_columns=None if vectors is None else _column_names(graph, name, "edge_columns"),
         edge_weights=_edge_weights(graph, name, names.edge_weight),
-        unused=raw.unused + _unused("edge", graph.edges(data=True), {label, vector, names.edge_weight}),
+        unused=unused + _unused("edge", graph.edges(data=True), {label, vector, names.edge_weight}),
     )
 
 

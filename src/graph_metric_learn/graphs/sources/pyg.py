@@ -45,20 +45,14 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     """One `torch_geometric.data.Data`; what it is called is read from `Data.name`, else from `Data.smiles`."""
     stored = data.to_dict()
     x = as_numpy(stored.get(names.attribute))
-    label_arrays = [stored[key] for key in names.labels if stored.get(key) is not None]
+    labels = next((as_numpy(stored[key]) for key in names.labels if stored.get(key) is not None), None)
     edges, values = _edges(stored, name)
     n = _count_nodes(stored.get("num_nodes") or (len(x) if x is not None else data.num_nodes or 0), name)
     check_size(n, edges.size + (0 if x is None else len(x)), name)
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
-    raw = RawGraph(
-        n=n,
-        edges=edges.astype(np.int64, copy=False),
-        x=x,
-        labels=as_numpy(label_arrays[0]) if label_arrays else None,
-        y=target_of(as_numpy(stored.get("y"))),
-        title=first_text(stored.get("name"), stored.get("smiles")),
-    )
+    y, title = target_of(as_numpy(stored.get("y"))), first_text(stored.get("name"), stored.get("smiles"))
+    raw = RawGraph(n, edges.astype(np.int64, copy=False), x, labels, y, title=title)
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
     return raw._replace(unused=tuple(_unused(stored, raw, names)))
@@ -69,8 +63,8 @@ def _count_nodes(value: Any, name: str) -> int:
     try:
         n = int(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number") from None
-    if n != value or n < 0:
+        n = -1
+    if n < 0 or n != value:
         raise ValueError(f"{name} has num_nodes={value!r}, expected a whole number")
     return n
 
@@ -88,11 +82,9 @@ def _with_edge_data(raw: RawGraph, stored: dict[str, Any], values: Any, name: st
     weights = as_numpy(stored.get(weight_key)) if weight_key else None
     if weights is None and weight_key and values is not None and values.ndim == 1:
         weights = values
-    return raw._replace(
-        edge_labels=checked_rows(labels, count, name, "edge labels"),
-        edge_x=checked_rows(vectors, count, name, vector_key),
-        edge_weights=None if weights is None else checked_weights(weights, count, name),
-    )
+    labels, vectors = checked_rows(labels, count, name, "edge labels"), checked_rows(vectors, count, name, vector_key)
+    weights = None if weights is None else checked_weights(weights, count, name)
+    return raw._replace(edge_labels=labels, edge_x=vectors, edge_weights=weights)
 
 
 def _weight_key(stored: dict[str, Any], count: int, name: str | None) -> str | None:

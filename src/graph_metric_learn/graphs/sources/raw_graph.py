@@ -5,7 +5,6 @@ Pairs (adjacency, features) are read here; other sources have a file each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,7 @@ LARGEST_WEIGHT = 1e30  # of edges: sums over many of them are finite in float32
 _MANY_NODES = 10_000_000  # that a graph may have without anything being said of most of them
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """Under which names the caller keeps what nodes and edges carry; None for the usual ones of the source.
 
     Without a name for edge weights, none are read.
@@ -32,13 +30,10 @@ class Names:
 
     def check(self) -> None:
         """A `ValueError` for what is no name: several attributes are to be put into one vector by the caller."""
-        for option in ("attribute", "label", "edge_attribute", "edge_label", "edge_weight"):
-            value = getattr(self, option)
+        for option, value in zip(self._fields[:-1], self[:-1], strict=True):
             if value is not None and not isinstance(value, str):
-                raise ValueError(
-                    f"{option} must be one name, got {value!r}: put several numbers of a node or edge into one "
-                    "attribute, as a list"
-                )
+                advice = "put several numbers of a node or edge into one attribute, as a list"
+                raise ValueError(f"{option} must be one name, got {value!r}: {advice}")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -68,17 +63,12 @@ def as_numpy(array: Any) -> Any:
     """A NumPy array of a tensor, list or array; None stays None."""
     if array is None:
         return None
-    if hasattr(array, "detach"):
-        array = _plain_tensor(array.detach().cpu()).numpy()
+    if hasattr(array, "detach"):  # a tensor; NumPy has neither sparse ones nor bfloat16 and float8
+        tensor = array.detach().cpu()
+        tensor = tensor if str(tensor.layout) == "torch.strided" else tensor.to_dense()
+        known_to_numpy = str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64")
+        array = (tensor.float() if tensor.dtype.is_floating_point and not known_to_numpy else tensor).numpy()
     return array.toarray() if sparse.issparse(array) else np.asarray(array)
-
-
-def _plain_tensor(tensor: Any) -> Any:
-    """A tensor of torch as NumPy can hold it: dense, and bfloat16 and float8 as float32."""
-    if str(tensor.layout) != "torch.strided":
-        tensor = tensor.to_dense()
-    known_to_numpy = str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64")
-    return tensor.float() if tensor.dtype.is_floating_point and not known_to_numpy else tensor
 
 
 def check_size(n: int, listed: int, name: str) -> None:

@@ -234,25 +234,18 @@ class _FlatMolecules:
             from torch_geometric.data import Data
 
             kind = Data
-
         atoms = np.array(self.atoms, dtype=np.int64).reshape(-1, len(self.labels))
         start, end, bond = np.array(self.bonds, dtype=np.int64).reshape(-1, 3).T
         both = np.stack([np.stack([start, end], 1), np.stack([end, start], 1)], 1).reshape(-1, 2)  # [2 B, 2]
         labels = torch.from_numpy(atoms).split(self.sizes)
         edges = torch.from_numpy(both).split(self.counts)
         kinds = torch.from_numpy(np.repeat(bond, 2)).split(self.counts)
-        # Copies, because a pickled view contains all molecules.
-        return [
-            kind(
-                edge_index=edges[g].t().clone(memory_format=torch.contiguous_format),
-                edge_type=kinds[g].clone(),
-                node_labels=labels[g].clone(),
-                num_nodes=n,
-                name=names[g],
-                smiles=smiles[g],
-            )
-            for g, n in enumerate(self.sizes)
-        ]
+        graphs = []
+        for g, n in enumerate(self.sizes):  # copies, because a pickled view contains all molecules
+            ends = edges[g].t().clone(memory_format=torch.contiguous_format)
+            arrays = {"edge_index": ends, "edge_type": kinds[g].clone(), "node_labels": labels[g].clone()}
+            graphs.append(kind(**arrays, num_nodes=n, name=names[g], smiles=smiles[g]))
+        return graphs
 
 
 def _is_missing(value: Any) -> bool:

@@ -166,8 +166,6 @@ class Term:
         if saved.projection is not None:
             with within("projection"):
                 dims_of(saved.projection, D=embedding.width(columns))
-        if True in makes and (blocks.n_columns is None) != hasattr(embedding, "vocabulary"):
-            raise FieldError("embedding.vocabulary", "is for names of trees, and must be there for them")
         return cls(saved.title, names, basis, kind, embedding, saved.weight, saved.projection, columns)
 
     @property
