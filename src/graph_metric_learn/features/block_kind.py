@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from .._core.registry import Registry
+from .._core.renamed import adopt_old_attribute
 from .._core.schema import FieldError, Saved
 from ..graphs.collection import Graphs
 from .propagation import hop_by_hop
@@ -53,6 +54,10 @@ class Block:
     cloud: ClassVar[str] = "nodes"
     needs_edges: ClassVar[bool] = False
     n_columns: ClassVar[int | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        adopt_old_attribute(cls, "makes_columns", "categorical")
 
     def __init__(self, options: BlockOptions) -> None:
         self.options = options

@@ -1,5 +1,8 @@
 """What a distance is for: one file per objective, all of them in `OBJECTIVES`."""
 
+import warnings
+from typing import Any
+
 from .base import OBJECTIVES, Objective
 from .classes import Classes
 from .numbers import Numbers
@@ -11,3 +14,10 @@ __all__ = ["OBJECTIVES", "Classes", "Numbers", "Objective", "Unlabelled", "objec
 OBJECTIVES["classes"] = Classes
 OBJECTIVES["numbers"] = Numbers
 OBJECTIVES["none"] = Unlabelled
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Nothing":
+        warnings.warn("objectives.Nothing is now called Unlabelled", FutureWarning, stacklevel=2)
+        return Unlabelled
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
