@@ -98,6 +98,10 @@ class ArrayType(NamedTuple):
 
     def check(self, name: str, value: Any, dims: dict[str, int]) -> None:
         """A :class:`FieldError` unless it is; symbols that are new get their length in `dims`."""
+        if isinstance(value, list):
+            if len(self.shape) == 2 and len(set(map(len, value))) > 1:
+                raise FieldError(name, "has rows of different lengths")
+            value = np.array(value)
         wanted = [int(one) if one.isdigit() else dims.setdefault(one, length)
                   for one, length in zip(self.shape, value.shape, strict=False)]  # fmt: skip
         if value.shape != tuple(wanted) or len(self.shape) != len(wanted):
@@ -112,7 +116,10 @@ class ArrayType(NamedTuple):
 
 
 def array(shape: str, kinds: str = "f", *, least: float = -LARGEST) -> Meta:
-    """An array of this shape, as ``Annotated[np.ndarray, array("N 3")]``: finite, with numbers of these kinds."""
+    """An array of this shape, as ``Annotated[np.ndarray, array("N 3")]``: finite, with numbers of these kinds.
+
+    A few numbers may stay in the JSON file, as ``Annotated[list[Number], array("N")]``.
+    """
     return Meta(extra={"array": ArrayType(tuple(shape.split()), kinds, least)})
 
 

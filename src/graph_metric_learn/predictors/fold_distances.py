@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,13 +51,7 @@ class ReferenceFolds:
     """
 
     def __init__(
-        self,
-        metric: BaseGraphMetric,
-        graphs: Graphs,
-        embedded: Embedded,
-        groups: np.ndarray | None = None,
-        *,
-        own: FoldViews | None,
+        self, metric: BaseGraphMetric, graphs: Graphs, embedded: Embedded, groups: Any = None, *, own: FoldViews | None
     ) -> None:
         self._metric, self._embedded, self._own = metric, embedded, own
         self._graphs: Graphs | None = graphs

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.gaps import columns_by_gaps
+from .._core.schema import FieldError
 from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric, FoldView, clear_rounding
@@ -22,7 +23,8 @@ from ..transport import Embedded, kneighbors
 from .fold_distances import ReferenceFolds
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, streamed
 from .reference_graphs import ReferenceGraphs, added_classes, added_numbers
-from .settings import NEIGHBORS, check_setting
+from .settings import NEIGHBORS
+from .state import ChosenNeighbors
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from; more pay only with learned scores
@@ -34,6 +36,8 @@ _ADDING = threading.Lock()  # reference graphs grow one call after the other
 class _Neighbors(MetricPredictor):
     """Neighbours among reference graphs, which may grow."""
 
+    _settings = NEIGHBORS
+    _chosen_type = ChosenNeighbors
     n_neighbors_: int
     _reference: ReferenceGraphs  # swapped as a whole by `add`: whoever predicts meanwhile keeps the one it began with
 
@@ -82,7 +86,7 @@ class _Neighbors(MetricPredictor):
 
     def _check_options(self) -> None:
         one_of("weights", self.weights, VOTES)
-        check_setting("n_neighbors", self.n_neighbors, NEIGHBORS["n_neighbors"])
+        super()._check_options()
 
     def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
         graphs, y = super()._checked(graphs, y)
@@ -135,6 +139,11 @@ class _Neighbors(MetricPredictor):
         return leave_one_out(
             objective, distances, target[some], ks, weighted=weighted, groups=groups_among(groups, some)
         )
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        k = super()._check_chosen(chosen).n_neighbors
+        if k > len(self.y_):
+            raise FieldError("n_neighbors", f"is {k} of {len(self.y_)} reference graphs")
 
     def _complete(self) -> None:
         self.n_neighbors_ = int(self.chosen_["n_neighbors"])
@@ -301,10 +310,7 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
-        A copy of it is fitted to the numbers by `fit`; `GraphMetric()` when None. To use a fitted metric as it is,
-        freeze it: ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
-    n_neighbors, weights, memory
+    metric, n_neighbors, weights, memory
         See :class:`GraphKNNClassifier`.
 
     Attributes

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.schema import FieldError, dims_of, within
 from ..linalg.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
 from ..objectives import Numbers
@@ -14,6 +15,7 @@ from ..objectives.classes import elected_output
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, streamed
+from .state import ChosenRidge, ChosenRidgeClasses
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
@@ -21,6 +23,7 @@ _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 class _Ridge(MetricPredictor):
     """Outputs of a regression: the metric's own where it has one, else one on the kernel exp(−d² / median d²)."""
 
+    _chosen_type: ClassVar[Any] = ChosenRidge
     weights_: np.ndarray | None
 
     def __init__(self, metric: Any = None, memory: Any = None) -> None:
@@ -60,6 +63,19 @@ class _Ridge(MetricPredictor):
         """What else is learned from outputs of graphs held out."""
         return {}
 
+    def _check_chosen(self, chosen: dict[str, Any]) -> Any:
+        saved = super()._check_chosen(chosen)
+        if saved.own:
+            metric: Any = self.metric_
+            fits = metric.regression_task == self.task and (
+                np.isin(metric.classes_, self.y_).all()
+                if self.task == "classes"
+                else metric.learned_.machine.weights.shape[1] == self.y_[0].size
+            )
+            if not fits:
+                raise FieldError("own", "is true, but the metric has no regression for these targets")
+        return saved
+
     def _complete(self) -> None:
         """Fits the regression, where the metric has none; on loading it is fitted again instead of being saved."""
         self.weights_ = None
@@ -87,10 +103,8 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNRegressor`.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept.
 
     Attributes
     ----------
@@ -115,8 +129,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Numbers [N] or [N, T]."""
-        outputs = self._outputs(graphs)
-        return self._objective()[0].decode(outputs)
+        return self._objective()[0].decode(self._outputs(graphs))
 
 
 class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
@@ -135,6 +148,8 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         Class labels.
     """
 
+    _chosen_type = ChosenRidgeClasses
+
     def _as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
         classes = np.unique(self.y_)
@@ -144,6 +159,11 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
         return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        calibrator, n_classes = super()._check_chosen(chosen).calibrator, len(np.unique(self.y_))
+        with within("calibrator"):
+            dims_of(calibrator, S=n_classes, C=n_classes)
 
     def _complete(self) -> None:
         super()._complete()
@@ -158,14 +178,12 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
-        outputs = self._outputs(graphs)
-        return probabilities(outputs, self.chosen_["calibrator"])
+        return probabilities(self._outputs(graphs), self.chosen_["calibrator"])
 
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the largest output [N]."""
-        best = elected_output(self._outputs(graphs))
-        return self.classes_[best]
+        return self.classes_[elected_output(self._outputs(graphs))]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
