@@ -35,13 +35,11 @@ class ReferenceFolds:
 
     Parameters
     ----------
-    metric : BaseGraphMetric
-    graphs : Graphs
-    embedded : Embedded
-        The same, by the metric.
+    metric, graphs, embedded
+        The fitted metric, N graphs, and the same embedded by it.
     groups : ndarray [N], optional
         Graphs that are held out together, as copies of each other are anyway.
-    own : function, optional
+    own
         What `fit_with_folds` returned, where the metric was fitted to these graphs, here.
 
     Attributes
@@ -62,12 +60,11 @@ class ReferenceFolds:
         """Distances by fold; the folds suit the first objective that asks, and its encoded targets [N]."""
         own = None if self._own is None else self._own(MOST)
         if own:
-            self.without_targets, self._graphs = True, None
-            return own
-        if not self._views:
+            self.without_targets = True
+        elif not self._views:
             self._views = self._computed(objective, target)
-            self._graphs = None
-        return self._views
+        self._graphs = None
+        return own or self._views
 
     def _computed(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
         assert self._graphs is not None

@@ -182,9 +182,9 @@ class ByPairs:
     """
 
     def __init__(self, items: Embedded) -> None:
-        walked = items.as_step_functions()
-        walked = replace(walked, values=walked.values.detach().double(), numpy=True)
-        self.squares = pairwise_distances(walked, squared=True, device=walked.device)
+        curves = items.as_step_functions()
+        curves = replace(curves, values=curves.values.detach().double(), numpy=True)
+        self.squares = pairwise_distances(curves, squared=True, device=curves.device)
 
     def __len__(self) -> int:
         return len(self.squares)
@@ -206,8 +206,8 @@ Space = ByMeans | ByPairs
 
 def space_of(items: Embedded) -> Space:
     """The faster way to the same distances: by pairs for curves of several sizes, as long as the matrix is small."""
-    walked = items.as_step_functions()
-    on_one_grid = walked.steps is None and (walked.sizes == walked.sizes[0]).all()
+    curves = items.as_step_functions()
+    on_one_grid = curves.steps is None and (curves.sizes == curves.sizes[0]).all()
     return ByMeans(items) if on_one_grid or len(items) > _MOST_PAIRED else ByPairs(items)
 
 

@@ -103,9 +103,8 @@ class MetricPredictor(BaseEstimator):
         self._fit_metric(graphs, y, groups)
         with one_thread_for_products():
             graphs = self._refer_to(graphs, y)
-            self.chosen_ = self._choose(
-                ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own_folds)
-            )
+            folds = ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own_folds)
+            self.chosen_ = self._choose(folds)
             self._complete()
         return self
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._core.schema import FieldError, dims_of, within
 from ..linalg.ridge import fit_ridge, known_means
@@ -88,7 +87,6 @@ class _Ridge(MetricPredictor):
 
     def _outputs(self, graphs: Any) -> np.ndarray:
         """Predicted outputs [N, T]."""
-        check_is_fitted(self, "embedded_")
         if self.weights_ is None:
             return self._as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
         distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
 
 from .._core.schema import FieldError, dims_of, within
 from ..graphs import Graphs
@@ -113,7 +112,6 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.classes_ = self.svc_.classes_
 
     def _kernel(self, graphs: Any) -> np.ndarray:
-        check_is_fitted(self, "svc_")
         distances = self._distances(self.metric_.embed(graphs), self.embedded_)
         return np.exp(-self.gamma_ * distances.astype(float))
 
