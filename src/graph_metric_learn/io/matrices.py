@@ -91,11 +91,10 @@ def _distances(sides: tuple[Embedded, Embedded | None], block: Block) -> np.ndar
     """The distances of one block."""
     rows, columns = sides
     row, column = block
-    part = rows[row : row + _BLOCK_ROWS]
-    if columns is None and row == column:
-        return np.asarray(pairwise_distances(part, progress=False))
     others = (rows if columns is None else columns)[column : column + _BLOCK_ROWS]
-    return np.asarray(pairwise_distances(part, others, progress=False))
+    within = columns is None and row == column
+    part = rows[row : row + _BLOCK_ROWS]
+    return np.asarray(pairwise_distances(part, None if within else others, progress=False))
 
 
 def _opened(partial: Path, shape: tuple[int, int], what: str) -> set[Block]:

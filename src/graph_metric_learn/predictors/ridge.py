@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.schema import FieldError, dims_of, within
+from .._core.schema import FieldError
 from ..linalg.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
 from ..objectives import Numbers
@@ -64,13 +64,13 @@ class _Ridge(MetricPredictor):
 
     def _check_chosen(self, chosen: dict[str, Any]) -> Any:
         saved = super()._check_chosen(chosen)
+        metric: Any = self.metric_
         if saved.own:
-            metric: Any = self.metric_
-            fits = metric.regression_task == self.task and (
-                np.isin(metric.classes_, self.y_).all()
-                if self.task == "classes"
-                else metric.learned_.machine.weights.shape[1] == self.y_[0].size
-            )
+            fits = metric.regression_task == self.task and hasattr(metric, "learned_")
+            if fits and self.task == "classes":
+                fits = np.isin(metric.classes_, self.y_).all()
+            elif fits:
+                fits = metric.learned_.machine.weights.shape[1] == self.y_[0].size
             if not fits:
                 raise FieldError("own", "is true, but the metric has no regression for these targets")
         return saved
@@ -159,9 +159,8 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
-        calibrator, n_classes = super()._check_chosen(chosen).calibrator, len(np.unique(self.y_))
-        with within("calibrator"):
-            dims_of(calibrator, S=n_classes, C=n_classes)
+        n_classes = len(np.unique(self.y_))
+        super()._check_chosen(chosen).calibrator.check(n_classes, n_classes)
 
     def _complete(self) -> None:
         super()._complete()
@@ -173,18 +172,17 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         outputs = self._outputs(graphs)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
-    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
-        return probabilities(self._outputs(graphs), self.chosen_["calibrator"])
+        return self.predict_with_shares(graphs)[1]
 
-    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the largest output [N]."""
-        return self.classes_[elected_output(self._outputs(graphs))]
+        return self.predict_with_shares(graphs)[0]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both, [N] and [N, C]; the graphs are compared once."""
         outputs = self._outputs(graphs)
         return self.classes_[elected_output(outputs)], probabilities(outputs, self.chosen_["calibrator"])
 

@@ -91,6 +91,11 @@ class Calibrator(Saved):
     offsets: Annotated[list[Number], array("C")]
     scores: Literal["pairs"] | UnsetType = UNSET  # of a support vector machine of many classes
 
+    def check(self, n_scores: int, n_classes: int) -> None:
+        """A :class:`FieldError` unless it is from so many scores to so many classes."""
+        with within("calibrator"):
+            dims_of(self, S=n_scores, C=n_classes)
+
 
 class ChosenSVC(Chosen, kw_only=True):
     """Of a support vector machine."""

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import UNSET
 from sklearn.utils.class_weight import compute_sample_weight
 
-from .._core.schema import FieldError, dims_of, within
+from .._core.schema import FieldError
 from ..graphs import Graphs
 from ..metrics.base import FoldView
 from .calibration import calibrate, probabilities
@@ -95,10 +95,9 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
         calibrator, n_classes = super()._check_chosen(chosen).calibrator, len(np.unique(self.y_))
-        with within("calibrator"):
-            dims_of(calibrator, S=1 if n_classes == 2 else n_classes, C=n_classes)
-            if (calibrator.scores is UNSET) != (n_classes == 2):
-                raise FieldError("scores", "is missing" if n_classes > 2 else "is not known")
+        calibrator.check(1 if n_classes == 2 else n_classes, n_classes)
+        if (calibrator.scores is UNSET) != (n_classes == 2):
+            raise FieldError("calibrator.scores", "is missing" if n_classes > 2 else "is not known")
 
     def _complete(self) -> None:
         """Fits the SVM; on loading it is fitted again instead of being saved."""
