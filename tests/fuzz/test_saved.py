@@ -77,7 +77,10 @@ FIELDS = {
         (("metric_kind",), "Thing", "Thing"),
         (("params", "colour"), 1, "params.colour is not known"),
     ],
-    "svc": [(("chosen", "C"), 1e300, "chosen.C"), (("chosen", "calibrator", "centre"), [], "calibrator.centre")],
+    "svc": [
+        (("chosen", "C"), 1e300, "chosen.C"),
+        (("chosen", "calibrator", "centre"), [], "calibrator.scale has shape"),
+    ],
     "kmeans": [(("y", 0), 17, "y.0")],
 }
 

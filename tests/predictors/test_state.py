@@ -25,7 +25,7 @@ def test_missing_numbers_come_back():
 
 def test_options_are_those_of_the_class():
     assert checked_params(gml.GraphSVC, {"gamma": 2.0, "C": "auto"}) == {"gamma": 2.0, "C": "auto"}
-    for params in ({"gamma": -1}, {"metric": None}, {"n_neighbors": 3}):
+    for params in ({"metric": None}, {"n_neighbors": 3}):
         with pytest.raises(FieldError, match=r"params.\w+"):
             checked_params(gml.GraphSVC, params)
 
@@ -46,6 +46,8 @@ def test_a_predictor_comes_back(knn):
         ({"names": ["a"]}, "names are 1 for 12"),
         ({"reference": {"kind": "vectors"}}, "reference.sizes is not known"),
         ({"params": {"n_neighbors": 13}}, "params.n_neighbors is 13, but there are 12"),
+        ({"params": {"n_neighbors": -1}}, "params: n_neighbors must be a whole number from 1"),
+        ({"params": {"weights": "all"}}, "params: unknown weights='all': use one of 'uniform', 'distance'"),
         ({"chosen": {"n_neighbors": 0}}, "chosen.n_neighbors must be"),
     ],
 )

@@ -188,9 +188,13 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
     ("name", "change", "words"),
     [
         ("scores", lambda value: "votes", "chosen.calibrator.scores is none of the values that are known, got 'votes'"),
-        ("centre", lambda value: value[:-1], "chosen.calibrator.centre has 3 entries, expected 4"),
+        ("centre", lambda value: value[:-1], "chosen.calibrator.scale has shape (4,), expected (S = 3)"),
         ("scale", lambda value: [0.0, *value[1:]], "chosen.calibrator.scale.0 must be a number >= 1e-300, got 0.0"),
-        ("coefficients", lambda value: [row[:-1] for row in value], "calibrator.coefficients must have 4 columns"),
+        (
+            "coefficients",
+            lambda value: [row[:-1] for row in value],
+            "chosen.calibrator.coefficients has shape (4, 3), expected (C = 4, S = 4)",
+        ),
         ("offsets", lambda value: None, "chosen.calibrator.offsets must be a list, got None"),
     ],
 )

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba import prange
@@ -170,13 +170,8 @@ def _helpers() -> ThreadPoolExecutor:
 
 def _named(function: Callable, what: str) -> Any:
     """The same function by a name of its own: numba's cache goes by names, and would take one form for the other."""
-    made: Any = FunctionType(
-        function.__code__,
-        function.__globals__,
-        f"{function.__name__}_{what}",
-        function.__defaults__,
-        function.__closure__,
-    )
+    name, source = f"{function.__name__}_{what}", cast(FunctionType, function)
+    made = FunctionType(source.__code__, source.__globals__, name, source.__defaults__, source.__closure__)
     made.__qualname__ = f"{function.__qualname__}_{what}"
     made.__module__, made.__doc__ = function.__module__, function.__doc__
     return made

@@ -31,32 +31,19 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise ValueError(f"{path.name} exists already: choose another name or ask to overwrite it")
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent, f".{path.name}.")
-    with clear_disk_errors(path), _temporary(path) as name:
-        try:
-            yield Path(name)
-            os.chmod(name, 0o666 & ~current_umask())
-            sync(name)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+    with clear_disk_errors(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        with locked(name):  # who writes it is alive
+            try:
+                yield Path(name)
+                os.chmod(name, 0o666 & ~current_umask())
+                sync(name)
+                os.replace(name, path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
         sync(path.parent)
-
-
-@contextmanager
-def _temporary(path: Path) -> Iterator[str]:
-    """A new hidden file beside `path`, locked as long as the block runs: whoever writes it is alive."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    if fcntl is None:  # Windows does not rename open files
-        os.close(handle)
-        yield name
-        return
-    try:
-        with suppress(OSError):  # no locks on this file system
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield name
-    finally:
-        os.close(handle)
 
 
 def remove_leftovers(folder: Path, prefix: str) -> None:
@@ -156,15 +143,15 @@ def check_writable(path: str | Path) -> None:
 
 
 @contextmanager
-def locked(folder: str | Path) -> Iterator[bool]:
-    """Holds the lock of a folder while the block runs; False where another process or thread has it.
+def locked(path: str | Path) -> Iterator[bool]:
+    """Holds the lock of a file or folder while the block runs; False where another process or thread has it.
 
     The lock ends with the process that holds it, however that ends.
     """
     if fcntl is None:
         yield True
         return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

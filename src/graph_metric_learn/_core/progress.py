@@ -28,12 +28,6 @@ def progress_bar(
     """A tqdm bar: True shows it, False hides it, None shows it on a terminal only, from `delay` seconds to the end."""
     if progress is None and _hidden:
         progress = False
-    return tqdm(
-        desc=desc,
-        total=total,
-        unit=unit,
-        leave=progress is True or not delay,
-        disable=None if progress is None else not progress,
-        delay=delay if progress is None else 0.0,
-        **options,
-    )
+    leave = progress is True or not delay
+    disable, delay = (None, delay) if progress is None else (not progress, 0.0)
+    return tqdm(desc=desc, total=total, unit=unit, leave=leave, disable=disable, delay=delay, **options)

@@ -98,6 +98,10 @@ class ArrayType(NamedTuple):
 
     def check(self, name: str, value: Any, dims: dict[str, int]) -> None:
         """A :class:`FieldError` unless it is; symbols that are new get their length in `dims`."""
+        if isinstance(value, list):
+            if len(self.shape) == 2 and len(set(map(len, value))) > 1:
+                raise FieldError(name, "has rows of different lengths")
+            value = np.array(value)
         wanted = [int(one) if one.isdigit() else dims.setdefault(one, length)
                   for one, length in zip(self.shape, value.shape, strict=False)]  # fmt: skip
         if value.shape != tuple(wanted) or len(self.shape) != len(wanted):
@@ -112,7 +116,10 @@ class ArrayType(NamedTuple):
 
 
 def array(shape: str, kinds: str = "f", *, least: float = -LARGEST) -> Meta:
-    """An array of this shape, as ``Annotated[np.ndarray, array("N 3")]``: finite, with numbers of these kinds."""
+    """An array of this shape, as ``Annotated[np.ndarray, array("N 3")]``: finite, with numbers of these kinds.
+
+    A few numbers may stay in the JSON file, as ``Annotated[list[Number], array("N")]``.
+    """
     return Meta(extra={"array": ArrayType(tuple(shape.split()), kinds, least)})
 
 
@@ -168,9 +175,9 @@ class OwnState(Saved):
     arrays: dict[str, np.ndarray]
 
 
-def dims_of(saved: Any, **given: int | None) -> dict[str, int]:
+def dims_of(saved: Any, **lengths: int | None) -> dict[str, int]:
     """Lengths of the arrays by their symbols; a :class:`FieldError` where they differ, also from those given."""
-    dims = {symbol: length for symbol, length in given.items() if length is not None}
+    dims = {symbol: length for symbol, length in lengths.items() if length is not None}
     for name, kind in _array_types(type(saved)).items():  # type: ignore[arg-type]
         value = getattr(saved, name)
         if value is not None:
@@ -181,13 +188,13 @@ def dims_of(saved: Any, **given: int | None) -> dict[str, int]:
 @cache
 def _array_types(home: Any) -> dict[str, ArrayType]:
     """Fields of a description that are arrays."""
-    found: dict[str, ArrayType] = {}
+    types: dict[str, ArrayType] = {}
     for name, hint in get_type_hints(home, include_extras=True).items():
         for part in [hint, *get_args(hint)]:
             for meta in get_args(part)[1:] if get_origin(part) is Annotated else ():
-                extra = meta.extra or {} if isinstance(meta, Meta) else {}
-                found |= {name: extra["array"]} if "array" in extra else {}
-    return found
+                if isinstance(meta, Meta) and meta.extra and "array" in meta.extra:
+                    types[name] = meta.extra["array"]
+    return types
 
 
 @overload
@@ -207,13 +214,13 @@ def read(kind: Any, value: Any, where: str = "", **dims: int | None) -> Any:
     if isinstance(value, Saved) and type(value) is kind:
         return value
     try:
-        found = msgspec.convert(value, kind, dec_hook=_made)
+        converted = msgspec.convert(value, kind, dec_hook=_made)
     except msgspec.ValidationError as error:
         raise _field_error(error, kind, value, where) from None
     if dims:
         with within(where):
-            dims_of(found, **dims)
-    return found
+            dims_of(converted, **dims)
+    return converted
 
 
 def _made(kind: type, value: Any) -> Any:
@@ -235,11 +242,13 @@ def _field_error(error: msgspec.ValidationError, kind: Any, value: Any, where: s
     if cause is not None:  # of a check of our own
         own, problem = (cause.name, cause.problem) if isinstance(cause, FieldError) else ("", f": {cause}")
         return FieldError(_joined(name, own), problem)
-    known = re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL)
-    if known:
-        return FieldError(_joined(name, known[2]), "is missing" if known[1] == "missing required" else "is not known")
+    field = re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL)
+    if field:
+        return FieldError(_joined(name, field[2]), "is missing" if field[1] == "missing required" else "is not known")
     problem = re.sub(r"^Expected (.*?)(, got .*)?$", r"must be \1", problem)
-    problem = re.sub("`([a-z |]+)`", lambda kinds: " or ".join(map(_in_words, kinds[1].split(" | "))), problem)
+    problem = re.sub(
+        "`([a-z |]+)`", lambda kinds: " or ".join(_WORDS.get(one, one) for one in kinds[1].split(" | ")), problem
+    )
     if problem.startswith("Invalid enum value"):
         problem = "is none of the values that are known"
     return FieldError(name, f"{problem}, got {shown(_at(value, names))}")
@@ -247,26 +256,26 @@ def _field_error(error: msgspec.ValidationError, kind: Any, value: Any, where: s
 
 def _taken_apart(error: msgspec.ValidationError) -> tuple[str, list[str]]:
     """The problem, and the path to it; msgspec does not say keys of dictionaries, which are "..." there."""
-    problem, found, path = str(error).rpartition(" - at `")
+    problem, separator, path = str(error).rpartition(" - at `")
     names = re.findall(r"[^.\[\]`$]+|\.\.\.", path) if path.startswith("$") else []  # not so: of a key
-    return (problem, names) if found else (path, [])
+    return (problem, names) if separator else (path, [])
 
 
 def _with_keys(kind: Any, value: Any, names: list[str]) -> list[str]:
     """The path with keys of dictionaries: those whose entries are wrong also when they are the only ones."""
-    tree, found = _copied(value), list(names)
-    for place, name in enumerate(names):
-        holder = _at(tree, found[:place])
+    tree, path = _copied(value), list(names)
+    for depth, name in enumerate(names):
+        holder = _at(tree, path[:depth])
         for key, one in list(holder.items()) if name == "..." else ():
             holder.clear()
             holder[key] = one
             try:
                 msgspec.convert(tree, kind, dec_hook=_made)
             except msgspec.ValidationError as error:
-                if _taken_apart(error)[1][: place + 1] == names[: place + 1]:
-                    found[place] = key
+                if _taken_apart(error)[1][: depth + 1] == names[: depth + 1]:
+                    path[depth] = key
                     break
-    return found
+    return path
 
 
 def _at(tree: Any, names: list[str]) -> Any:
@@ -285,9 +294,9 @@ def check_labels(name: str, labels: Labels, *, ascending: bool = True) -> None:
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> Any:
     """The value, if it is one of the choices, which are known by now only; or a :class:`FieldError`."""
-    known = list(choices)
-    if value not in known:
-        raise FieldError(name, f"must be one of {', '.join(map(repr, known))}, got {shown(value)}")
+    options = list(choices)
+    if value not in options:
+        raise FieldError(name, f"must be one of {', '.join(map(repr, options))}, got {shown(value)}")
     return value
 
 
@@ -330,7 +339,7 @@ def split(tree: Any) -> tuple[Any, dict[str, np.ndarray]]:
                     config[key] = plain(one, _joined(path, str(key)))
             return config
         if isinstance(value, (list, tuple)):
-            return [plain(one, _joined(path, str(place))) for place, one in enumerate(value)]
+            return [plain(one, _joined(path, str(index))) for index, one in enumerate(value)]
         if isinstance(value, np.ndarray):
             raise TypeError(f"{path}: arrays are entries of dictionaries or fields")
         return value.item() if isinstance(value, np.generic) else value
@@ -351,7 +360,7 @@ def join(config: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 
 def _holder(holder: Any, path: str) -> tuple[Any, str]:
     """The innermost dictionary or list on a path, and the rest of the path."""
-    entries = holder.items() if isinstance(holder, dict) else ((str(place), one) for place, one in enumerate(holder))
+    entries = holder.items() if isinstance(holder, dict) else ((str(index), one) for index, one in enumerate(holder))
     inside = [(key, one) for key, one in entries if isinstance(one, (dict, list)) and path.startswith(f"{key}.")]
     if not inside:
         return holder, path
@@ -372,14 +381,10 @@ def _copied(value: Any) -> Any:
 def shown(value: Any) -> str:
     """A value, shortened, for a message."""
     try:
-        found = repr(value)
+        text = repr(value)
     except ValueError:  # whole numbers of thousands of digits
         return "a number of thousands of digits"
-    return found if len(found) <= 40 else f"{found[:37]}…"
-
-
-def _in_words(kind: str) -> str:
-    return _WORDS.get(kind, kind)
+    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def _joined(*names: str) -> str:

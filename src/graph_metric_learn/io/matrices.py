@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..transport import Embedded, pairwise_distances
 _BLOCK_BYTES = 2**27
 _BLOCK_ROWS = 4096  # rows and columns of a block
 
-Block = tuple[int, int]  # numbers of its first row and column
+Block = tuple[int, int]  # indices of its first row and column
 
 
 def write_npy(path: Path, rows: Embedded, columns: Embedded | None, *, rounding: float = 0.0) -> None:
@@ -46,8 +45,13 @@ def write_npy(path: Path, rows: Embedded, columns: Embedded | None, *, rounding:
     with clear_disk_errors(path), locked(partial) as alone:
         if not alone:
             raise ValueError(f"another process is writing {path.name}")
-        with _removed_if_nothing_is_done(partial):
+        try:
             _write(path, partial, rows, columns, rounding)
+        except BaseException:
+            log = partial / "done"
+            if not log.exists() or log.stat().st_size == 0:  # nothing to go on from
+                shutil.rmtree(partial, ignore_errors=True)
+            raise
 
 
 def _write(path: Path, partial: Path, rows: Embedded, columns: Embedded | None, rounding: float) -> None:
@@ -58,11 +62,11 @@ def _write(path: Path, partial: Path, rows: Embedded, columns: Embedded | None, 
     todo = [block for block in _blocks(shape, symmetric=columns is None) if block not in done]
     results = in_parallel(_distances, todo, (rows, columns))
     with (partial / "done").open("a") as log, progress_bar(None, total=len(todo), unit="block", delay=2.0) as bar:
-        for (row, column), found in zip(todo, results, strict=True):
-            found[found < rounding] = 0.0
-            matrix[row : row + len(found), column : column + found.shape[1]] = found
+        for (row, column), block in zip(todo, results, strict=True):
+            block[block < rounding] = 0.0
+            matrix[row : row + len(block), column : column + block.shape[1]] = block
             if columns is None and row != column:
-                matrix[column : column + found.shape[1], row : row + len(found)] = found.T
+                matrix[column : column + block.shape[1], row : row + len(block)] = block.T
             matrix.flush()
             log.write(f"{row} {column}\n")
             log.flush()
@@ -76,19 +80,8 @@ def _write(path: Path, partial: Path, rows: Embedded, columns: Embedded | None, 
     partial.rmdir()
 
 
-@contextmanager
-def _removed_if_nothing_is_done(partial: Path) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        log = partial / "done"
-        if not log.exists() or log.stat().st_size == 0:
-            shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
 def _blocks(shape: tuple[int, int], *, symmetric: bool) -> Iterator[Block]:
-    """Places of all blocks; of a symmetric matrix, of those on and above the diagonal."""
+    """All blocks; of a symmetric matrix, of those on and above the diagonal."""
     for row in range(0, shape[0], _BLOCK_ROWS):
         for column in range(row if symmetric else 0, shape[1], _BLOCK_ROWS):
             yield row, column
@@ -98,11 +91,10 @@ def _distances(sides: tuple[Embedded, Embedded | None], block: Block) -> np.ndar
     """The distances of one block."""
     rows, columns = sides
     row, column = block
-    part = rows[row : row + _BLOCK_ROWS]
-    if columns is None and row == column:
-        return np.asarray(pairwise_distances(part, progress=False))
     others = (rows if columns is None else columns)[column : column + _BLOCK_ROWS]
-    return np.asarray(pairwise_distances(part, others, progress=False))
+    within = columns is None and row == column
+    part = rows[row : row + _BLOCK_ROWS]
+    return np.asarray(pairwise_distances(part, None if within else others, progress=False))
 
 
 def _opened(partial: Path, shape: tuple[int, int], what: str) -> set[Block]:
@@ -140,14 +132,9 @@ def _fingerprint(rows: Embedded, columns: Embedded | None, rounding: float) -> s
 
 
 def write_csv(
-    path: Path,
-    rows: Embedded,
-    columns: Embedded | None,
-    names: Sequence[str],
-    column_names: Sequence[str],
-    *,
+    path: Path, rows: Embedded, columns: Embedded | None, names: Sequence[str], column_names: Sequence[str], *,
     rounding: float = 0.0,
-) -> None:
+) -> None:  # fmt: skip
     """All distances as CSV with the names of the graphs in the first row and column; see :func:`write_npy`."""
     others = rows if columns is None else columns
     step = max(1, _BLOCK_BYTES // (4 * len(others)))

@@ -56,14 +56,10 @@ def save_model(
 
     Parameters
     ----------
-    path : path
-        The folder to make.
     kind : str
         Name of the class that is saved.
-    config : dict
-        Anything JSON can hold.
-    tensors : dict of arrays
-        The rest.
+    config, tensors
+        What JSON can hold, and arrays by name.
     overwrite : bool
         Whether an existing model folder may be replaced. Anything else is never replaced.
     """
@@ -109,13 +105,10 @@ def _make(path: Path, kind: str, config: dict[str, Any], data: bytes) -> bool:
             new.chmod(0o777 & ~current_umask())
             os.rename(new, path)
         sync(path.parent)
-    except OSError:
+    except BaseException as error:
         shutil.rmtree(new, ignore_errors=True)
-        if path.exists():
+        if isinstance(error, OSError) and path.exists():
             return False
-        raise
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
         raise
     return True
 
@@ -174,9 +167,9 @@ def opened_model(
     path: str | Path, kinds: tuple[str, ...] | str
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, np.ndarray]]]:
     """A model folder while it is made into a model: what is found wrong with a field is said with the file's name."""
-    found = load_model(path, kinds)
+    model = load_model(path, kinds)
     try:
-        yield found
+        yield model
     except FieldError as error:
         raise ValueError(f"{path} is damaged or was edited: {error}") from None
     except RecursionError:
@@ -224,8 +217,7 @@ def _checked_head(file: Path, content: bytes, kinds: tuple[str, ...]) -> Head:
         raise ValueError(f"{file} is damaged: {error}") from None
     if head.kind not in kinds:
         raise ValueError(f"{file.parent} holds a {head.kind}, not a {' or '.join(kinds)}")
-    found = hashlib.sha256(_DIGEST.sub(_NO_DIGEST, text, count=1).encode()).hexdigest()
-    if found != head.digest:
+    if hashlib.sha256(_DIGEST.sub(_NO_DIGEST, text, count=1).encode()).hexdigest() != head.digest:
         raise ValueError(f"{file} is damaged or was edited: it is not the file that was saved")
     return head
 

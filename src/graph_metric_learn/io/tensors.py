@@ -27,10 +27,10 @@ def read_tensors(file: Path, data: bytes) -> dict[str, np.ndarray]:
                 f"{file}: {name} holds numbers of type {kind}, which models here do not have: save it as F32"
             )
     try:
-        found = load(data)
+        tensors = load(data)
     except (SafetensorError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
         raise ValueError(f"{file} is damaged: {error}") from None
-    for name, value in found.items():
+    for name, value in tensors.items():
         if value.dtype.kind == "f" and np.isnan(value).any():
             raise ValueError(f"{file} is damaged: {name} holds NaN")
-    return found
+    return tensors

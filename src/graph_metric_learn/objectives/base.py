@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core.registry import Registry
+from .._core.renamed import adopt_old_attribute
 from ..graphs import Graphs
 from .folds import spread_folds
 
@@ -24,6 +25,10 @@ class Objective(ABC):
     guess_name: ClassVar[str] = "the mean"  # what `guess` predicts
     supervised: ClassVar[bool] = True  # whether there are targets; else no neighbour is scored, and nothing is learned
     scale_invariant: ClassVar[bool] = False  # whether outputs mean the same when all are multiplied by a number
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        adopt_old_attribute(cls, "any_scale", "scale_invariant")
 
     @abstractmethod
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:

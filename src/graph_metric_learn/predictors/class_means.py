@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.schema import Saved
 from ..transport.means import Means
 from .predictor import ClassesFromGraphs, MetricPredictor, streamed
 
@@ -17,6 +18,7 @@ class _MeansPredictor(MetricPredictor):
     """Distances to the means of groups of reference graphs."""
 
     means_: Means
+    _chosen_type = Saved
 
     def _squares(self, graphs: Any) -> np.ndarray:
         """Squared distances of graphs to all means [N, K]."""
@@ -38,23 +40,15 @@ class NearestClassMean(ClassesFromGraphs, _MeansPredictor):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNClassifier`.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept.
 
     Attributes
     ----------
-    metric_ : GraphMetric or SGML
-        The fitted metric.
-    classes_ : ndarray [C]
-        Class labels.
+    metric_, embedded_, y_, names_, classes_
+        See :class:`GraphKNNClassifier`.
     means_ : Means
-        Their means, in this order.
-    embedded_ : Curves or Vectors
-        The graphs that were averaged.
-    names_ : ndarray of str or None
-        Their names, where they have some.
+        Means of the classes, in the order of `classes_`.
 
     Examples
     --------
@@ -91,8 +85,7 @@ class NearestClassMean(ClassesFromGraphs, _MeansPredictor):
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class whose mean is nearest [N]; the first of equals."""
-        nearest = nearest_mean(self._squares(graphs))
-        return self.classes_[nearest]
+        return self.classes_[nearest_mean(self._squares(graphs))]
 
 
 def nearest_mean(squares: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,13 +35,11 @@ class ReferenceFolds:
 
     Parameters
     ----------
-    metric : BaseGraphMetric
-    graphs : Graphs
-    embedded : Embedded
-        The same, by the metric.
+    metric, graphs, embedded
+        The fitted metric, N graphs, and the same embedded by it.
     groups : ndarray [N], optional
         Graphs that are held out together, as copies of each other are anyway.
-    own : function, optional
+    own
         What `fit_with_folds` returned, where the metric was fitted to these graphs, here.
 
     Attributes
@@ -51,13 +49,7 @@ class ReferenceFolds:
     """
 
     def __init__(
-        self,
-        metric: BaseGraphMetric,
-        graphs: Graphs,
-        embedded: Embedded,
-        groups: np.ndarray | None = None,
-        *,
-        own: FoldViews | None,
+        self, metric: BaseGraphMetric, graphs: Graphs, embedded: Embedded, groups: Any = None, *, own: FoldViews | None
     ) -> None:
         self._metric, self._embedded, self._own = metric, embedded, own
         self._graphs: Graphs | None = graphs
@@ -68,12 +60,11 @@ class ReferenceFolds:
         """Distances by fold; the folds suit the first objective that asks, and its encoded targets [N]."""
         own = None if self._own is None else self._own(MOST)
         if own:
-            self.without_targets, self._graphs = True, None
-            return own
-        if not self._views:
+            self.without_targets = True
+        elif not self._views:
             self._views = self._computed(objective, target)
-            self._graphs = None
-        return self._views
+        self._graphs = None
+        return own or self._views
 
     def _computed(self, objective: Objective, target: np.ndarray) -> list[FoldView]:
         assert self._graphs is not None

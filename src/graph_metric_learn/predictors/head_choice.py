@@ -8,11 +8,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.schema import check_choice, within
 from .._core.validation import one_of
 from .fold_distances import ReferenceFolds
 from .knn import GraphKNNClassifier, GraphKNNRegressor
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
 from .ridge import GraphRidge, GraphRidgeClassifier
+from .state import ChosenHead
 from .svc import GraphSVC
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ class _ChoosesHead(MetricPredictor):
     """One metric, several heads on it, of which the one that does best on graphs held out is kept."""
 
     heads: ClassVar[dict[str, type[MetricPredictor]]]
+    _chosen_type = ChosenHead
     head_: MetricPredictor
     _held_out: ReferenceFolds  # of models that were fitted here, not of loaded ones
 
@@ -75,6 +78,11 @@ class _ChoosesHead(MetricPredictor):
         other.metric_, other._own, other._own_folds = self.metric_, self._own, self._own_folds
         other.embedded_, other.y_, other.names_ = self.embedded_, self.y_, self.names_
 
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        head = check_choice("head", super()._check_chosen(chosen).head, self.heads)
+        with within("settings"):
+            self._bare(head)._check_chosen(chosen["settings"])
+
     def _complete(self) -> None:
         self.head_ = self._bare(self.chosen_["head"])
         self.head_.chosen_ = self.chosen_["settings"]
@@ -91,12 +99,10 @@ class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNClassifier`.
     head : {"auto", "knn", "ridge", "svc"}
         :class:`GraphKNNClassifier`, :class:`GraphRidgeClassifier` or :class:`GraphSVC`; "auto" chooses.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept.
 
     Attributes
     ----------
@@ -138,12 +144,10 @@ class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNRegressor`.
     head : {"auto", "knn", "ridge"}
         :class:`GraphKNNRegressor` or :class:`GraphRidge`; "auto" chooses.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept.
 
     Attributes
     ----------
@@ -156,9 +160,7 @@ class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
     heads: ClassVar = {"knn": GraphKNNRegressor, "ridge": GraphRidge}
 
 
-_CHOOSING: dict[str, type[GraphClassifier] | type[GraphRegressor]] = {
-    "classes": GraphClassifier, "numbers": GraphRegressor,
-}  # fmt: skip
+_CHOOSING: dict[str, Any] = {"classes": GraphClassifier, "numbers": GraphRegressor}
 
 
 def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredictor:

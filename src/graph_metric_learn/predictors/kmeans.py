@@ -16,6 +16,7 @@ from ..transport.means import Means
 from .class_means import _MeansPredictor, nearest_mean
 from .predictor import streamed
 from .settings import CLUSTERS, SEED, check_setting, check_settings
+from .state import ChosenClusters, saved_clusters
 
 _COPY = 1e-10  # share of the largest squared distance up to which two graphs count as copies of each other
 _MOST_PAIRED = 5000  # graphs up to which the matrix of all pairs is made: 200 MB
@@ -47,8 +48,8 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
 
     Attributes
     ----------
-    metric_ : GraphMetric or SGML
-        The fitted metric.
+    metric_, embedded_, names_
+        See :class:`GraphKNNClassifier`.
     labels_ : ndarray [N]
         Clusters of the graphs, 0 … n_clusters − 1.
     inertia_ : float
@@ -57,10 +58,6 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         How often the means were computed in the start that was kept.
     means_ : Means
         The centres.
-    embedded_ : Curves or Vectors
-        The graphs that were clustered.
-    names_ : ndarray of str or None
-        Their names, where they have some.
 
     References
     ----------
@@ -79,16 +76,13 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
     """
 
     task: ClassVar[str] = "auto"
+    _settings: ClassVar = {**CLUSTERS, "random_state": SEED}
+    _chosen_type = ChosenClusters
 
     def __init__(
-        self,
-        n_clusters: int = 8,
-        metric: Any = None,
-        random_state: Any = None,
-        n_init: int = 10,
-        max_iter: int = 300,
+        self, n_clusters: int = 8, metric: Any = None, random_state: Any = None, n_init: int = 10, max_iter: int = 300,
         memory: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_clusters = n_clusters
         self.metric = metric
         self.random_state = random_state
@@ -132,6 +126,9 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         from ..metrics.automatic import GraphMetric
 
         return "none" if y is None and isinstance(metric, GraphMetric) else self.task
+
+    def _saved_targets(self, y: list[Any]) -> np.ndarray:  # type: ignore[override]
+        return saved_clusters(y, self.n_clusters)
 
     def _complete(self) -> None:
         """Means of the clusters `y_`, and the nearest mean of each graph."""
@@ -185,9 +182,9 @@ class ByPairs:
     """
 
     def __init__(self, items: Embedded) -> None:
-        walked = items.as_step_functions()
-        walked = replace(walked, values=walked.values.detach().double(), numpy=True)
-        self.squares = pairwise_distances(walked, squared=True, device=walked.device)
+        curves = items.as_step_functions()
+        curves = replace(curves, values=curves.values.detach().double(), numpy=True)
+        self.squares = pairwise_distances(curves, squared=True, device=curves.device)
 
     def __len__(self) -> int:
         return len(self.squares)
@@ -209,8 +206,8 @@ Space = ByMeans | ByPairs
 
 def space_of(items: Embedded) -> Space:
     """The faster way to the same distances: by pairs for curves of several sizes, as long as the matrix is small."""
-    walked = items.as_step_functions()
-    on_one_grid = walked.steps is None and (walked.sizes == walked.sizes[0]).all()
+    curves = items.as_step_functions()
+    on_one_grid = curves.steps is None and (curves.sizes == curves.sizes[0]).all()
     return ByMeans(items) if on_one_grid or len(items) > _MOST_PAIRED else ByPairs(items)
 
 

@@ -11,9 +11,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.gaps import columns_by_gaps
+from .._core.schema import FieldError
 from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
-from ..metrics.base import BaseGraphMetric, FoldView, clear_rounding
+from ..metrics.base import BaseGraphMetric, clear_rounding
 from ..objectives import Objective
 from ..objectives.folds import groups_among
 from ..objectives.leave_one_out import leave_one_out
@@ -22,7 +23,8 @@ from ..transport import Embedded, kneighbors
 from .fold_distances import ReferenceFolds
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, streamed
 from .reference_graphs import ReferenceGraphs, added_classes, added_numbers
-from .settings import NEIGHBORS, check_setting
+from .settings import NEIGHBORS
+from .state import ChosenNeighbors
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from; more pay only with learned scores
@@ -31,9 +33,20 @@ _ROWS = 1000  # graphs whose distances to all reference graphs are held at once
 _ADDING = threading.Lock()  # reference graphs grow one call after the other
 
 
+def _of_reference(name: str, doc: str) -> Any:
+    """A property that is a field of the reference graphs, which are replaced where it is set."""
+
+    def put(model: Any, value: Any) -> None:
+        model._reference = model._reference.replaced(**{name: value})
+
+    return property(lambda model: getattr(model._reference, name), put, doc=doc)
+
+
 class _Neighbors(MetricPredictor):
     """Neighbours among reference graphs, which may grow."""
 
+    _settings = NEIGHBORS
+    _chosen_type = ChosenNeighbors
     n_neighbors_: int
     _reference: ReferenceGraphs  # swapped as a whole by `add`: whoever predicts meanwhile keeps the one it began with
 
@@ -58,23 +71,8 @@ class _Neighbors(MetricPredictor):
         else:
             self._reference = ReferenceGraphs(embedded)
 
-    @property
-    def y_(self) -> np.ndarray:  # type: ignore[override]
-        """Their targets."""
-        return self._reference.y
-
-    @y_.setter
-    def y_(self, y: np.ndarray) -> None:
-        self._reference = self._reference.replaced(y=y)
-
-    @property
-    def names_(self) -> np.ndarray | None:  # type: ignore[override]
-        """Their names, where they have some."""
-        return self._reference.names
-
-    @names_.setter
-    def names_(self, names: np.ndarray | None) -> None:
-        self._reference = self._reference.replaced(names=names)
+    y_ = _of_reference("y", "Their targets.")
+    names_ = _of_reference("names", "Their names, where they have some.")
 
     @property
     def _k(self) -> int:
@@ -82,7 +80,7 @@ class _Neighbors(MetricPredictor):
 
     def _check_options(self) -> None:
         one_of("weights", self.weights, VOTES)
-        check_setting("n_neighbors", self.n_neighbors, NEIGHBORS["n_neighbors"])
+        super()._check_options()
 
     def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
         graphs, y = super()._checked(graphs, y)
@@ -109,21 +107,15 @@ class _Neighbors(MetricPredictor):
         chosen = self.metric_.chosen_n_neighbors
         most = min(len(view.train) for view in views)
         ks = [k for k in (_KS if chosen is None else (chosen,)) if k <= most] or [most]
-        scores = self._fold_scores(views, objective, target, ks)
-        by_k = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
-        best = int(by_k.argmax())
-        return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
-
-    def _fold_scores(
-        self, views: list[FoldView], objective: Objective, target: np.ndarray, ks: list[int]
-    ) -> np.ndarray:
-        """Mean score on graphs held out by k."""
         weighted = self.weights == "distance"
-        scores = [
+        by_fold = [
             objective.neighbor_scores(view.across, target[view.train], target[view.test], ks, weighted=weighted)
             for view in views
         ]
-        return np.concatenate(scores).mean(0)
+        scores = np.concatenate(by_fold).mean(0)
+        by_k = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
+        best = int(by_k.argmax())
+        return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
 
     def _left_out_scores(
         self, objective: Objective, target: np.ndarray, groups: np.ndarray | None, ks: list[int]
@@ -131,10 +123,13 @@ class _Neighbors(MetricPredictor):
         """Mean score by k, each graph predicted by all others (of other groups)."""
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = clear_rounding(self._distances(self.embedded_[some]), self._reference.rounding)
-        weighted = self.weights == "distance"
-        return leave_one_out(
-            objective, distances, target[some], ks, weighted=weighted, groups=groups_among(groups, some)
-        )
+        groups, weighted = groups_among(groups, some), self.weights == "distance"
+        return leave_one_out(objective, distances, target[some], ks, weighted=weighted, groups=groups)
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        k = super()._check_chosen(chosen).n_neighbors
+        if k > len(self.y_):
+            raise FieldError("n_neighbors", f"is {k} of {len(self.y_)} reference graphs")
 
     def _complete(self) -> None:
         self.n_neighbors_ = int(self.chosen_["n_neighbors"])
@@ -173,7 +168,6 @@ class _Neighbors(MetricPredictor):
         >>> clf.names_[indices]
         array([['K4']], dtype=object)
         """
-        check_is_fitted(self, "embedded_")
         reference = self._reference
         k = whole_number("n_neighbors", self._k if n_neighbors is None else n_neighbors, 1)
         available = len(reference) - (graphs is None)
@@ -269,31 +263,24 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         """Class labels [C]."""
         return self._reference.classes
 
-    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
-        """Shares of the votes for each class [N, classes]."""
-        check_is_fitted(self, "embedded_")
-        return self._votes(graphs, self._reference)
+        """Shares of the votes for each class [N, C]."""
+        return self.predict_with_shares(graphs)[1]
 
-    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the most votes [N]; the first of equals."""
-        check_is_fitted(self, "embedded_")
-        reference = self._reference
-        return reference.classes[elected(self._votes(graphs, reference))]
+        return self.predict_with_shares(graphs)[0]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both, [N] and [N, C], of the reference graphs at one moment."""
         reference = self._reference
-        votes = self._votes(graphs, reference)
-        return reference.classes[elected(votes)], votes
-
-    def _votes(self, graphs: Any, reference: ReferenceGraphs) -> np.ndarray:
         shares = self._vote_shares(self._queries(graphs, reference), reference)
         voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs
         some = sparse.csr_array((shares.data, columns, shares.indptr), shape=(shares.shape[0], len(voters)))
         votes = some @ (reference.y[voters, None] == reference.classes).astype(float)
-        return np.minimum(votes, 1.0)  # what rounding adds to it is refused by scikit-learn's log_loss
+        votes = np.minimum(votes, 1.0)  # what rounding adds to it is refused by scikit-learn's log_loss
+        return reference.classes[elected(votes)], votes
 
 
 class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
@@ -301,10 +288,7 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
-        A copy of it is fitted to the numbers by `fit`; `GraphMetric()` when None. To use a fitted metric as it is,
-        freeze it: ``metric=sklearn.frozen.FrozenEstimator(fitted)``.
-    n_neighbors, weights, memory
+    metric, n_neighbors, weights, memory
         See :class:`GraphKNNClassifier`.
 
     Attributes
@@ -347,7 +331,6 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N] or [N, T]; of several numbers, each over the nearest graphs that have it."""
-        check_is_fitted(self, "embedded_")
         reference = self._reference
         embedded = self._queries(graphs, reference)
         is_known = np.isfinite(reference.y)

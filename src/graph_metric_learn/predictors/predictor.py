@@ -7,7 +7,7 @@ follows from them (`_complete`). Predictors differ in the last two steps, and in
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory, has_fit_para
 
 from .._core.parallel import n_workers
 from .._core.registry import Registry
-from .._core.schema import OwnState, split
+from .._core.schema import OwnState, read, split
 from .._core.threads import one_thread_for_products
 from .._core.validation import as_listed
 from ..graphs import Graphs, as_graphs
@@ -36,7 +36,8 @@ from ..objectives.targets import given_targets, is_missing
 from ..transport import Curves, Embedded, pairwise_distances
 from ..transport.devices import resolve_device
 from .fold_distances import ReferenceFolds
-from .state import restored, without_nan
+from .settings import Setting, check_settings
+from .state import restored, saved_classes, saved_numbers, with_nan, without_nan
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,6 +63,8 @@ class MetricPredictor(BaseEstimator):
     metric: Any
     memory: Any = None  # where fitted metrics are kept, see `sklearn.pipeline.Pipeline`
     task: ClassVar[str] = "classes"  # what a metric is fitted for
+    _settings: ClassVar[Mapping[str, Setting]] = {}  # what options may be, here and in files
+    _chosen_type: ClassVar[Any] = dict[str, Any]  # what `chosen_` may be in files
     metric_: BaseGraphMetric
     embedded_: Embedded
     y_: np.ndarray
@@ -100,14 +103,14 @@ class MetricPredictor(BaseEstimator):
         self._fit_metric(graphs, y, groups)
         with one_thread_for_products():
             graphs = self._refer_to(graphs, y)
-            self.chosen_ = self._choose(
-                ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own_folds)
-            )
+            folds = ReferenceFolds(self.metric_, graphs, self.embedded_, groups, own=self._own_folds)
+            self.chosen_ = self._choose(folds)
             self._complete()
         return self
 
     def _check_options(self) -> None:
         """Raises a ValueError for settings that make no sense."""
+        check_settings(self, self._settings)
 
     def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
         """Graphs as one collection, and their targets, checked."""
@@ -219,6 +222,12 @@ class MetricPredictor(BaseEstimator):
         with opened_model(path, cls.__name__) as (_, config, tensors):
             return restored(cls, config, tensors, encoder)
 
+    _saved_targets = staticmethod(with_nan)
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> Any:
+        """What "auto" turned out to be, read, or a :class:`FieldError` where it does not go with the rest."""
+        return read(self._chosen_type, chosen)
+
     def _complete(self) -> None:
         """Computes what follows from the reference graphs: after `fit`, after loading, after they have grown."""
 
@@ -236,6 +245,7 @@ class ClassesFromGraphs(ClassifierMixin):
 
     metric_: BaseGraphMetric
     y_: np.ndarray
+    _saved_targets = staticmethod(saved_classes)
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Classes.of(self.y_)
@@ -262,6 +272,7 @@ class NumbersFromGraphs(RegressorMixin):
     task = "numbers"
     metric_: BaseGraphMetric
     y_: np.ndarray
+    _saved_targets = staticmethod(saved_numbers)
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
         return Numbers.of(self.y_)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from .._core.schema import FieldError
 from ..linalg.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
 from ..objectives import Numbers
@@ -14,6 +14,7 @@ from ..objectives.classes import elected_output
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
 from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, streamed
+from .state import ChosenRidge, ChosenRidgeClasses
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
@@ -21,6 +22,7 @@ _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 class _Ridge(MetricPredictor):
     """Outputs of a regression: the metric's own where it has one, else one on the kernel exp(−d² / median d²)."""
 
+    _chosen_type: ClassVar[Any] = ChosenRidge
     weights_: np.ndarray | None
 
     def __init__(self, metric: Any = None, memory: Any = None) -> None:
@@ -60,6 +62,19 @@ class _Ridge(MetricPredictor):
         """What else is learned from outputs of graphs held out."""
         return {}
 
+    def _check_chosen(self, chosen: dict[str, Any]) -> Any:
+        saved = super()._check_chosen(chosen)
+        metric: Any = self.metric_
+        if saved.own:
+            fits = metric.regression_task == self.task and hasattr(metric, "learned_")
+            if fits and self.task == "classes":
+                fits = np.isin(metric.classes_, self.y_).all()
+            elif fits:
+                fits = metric.learned_.machine.weights.shape[1] == self.y_[0].size
+            if not fits:
+                raise FieldError("own", "is true, but the metric has no regression for these targets")
+        return saved
+
     def _complete(self) -> None:
         """Fits the regression, where the metric has none; on loading it is fitted again instead of being saved."""
         self.weights_ = None
@@ -72,7 +87,6 @@ class _Ridge(MetricPredictor):
 
     def _outputs(self, graphs: Any) -> np.ndarray:
         """Predicted outputs [N, T]."""
-        check_is_fitted(self, "embedded_")
         if self.weights_ is None:
             return self._as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
         distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)
@@ -87,10 +101,8 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNRegressor`.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept.
 
     Attributes
     ----------
@@ -115,8 +127,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Numbers [N] or [N, T]."""
-        outputs = self._outputs(graphs)
-        return self._objective()[0].decode(outputs)
+        return self._objective()[0].decode(self._outputs(graphs))
 
 
 class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
@@ -135,6 +146,8 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         Class labels.
     """
 
+    _chosen_type = ChosenRidgeClasses
+
     def _as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
         classes = np.unique(self.y_)
@@ -144,6 +157,10 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
 
     def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
         return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        n_classes = len(np.unique(self.y_))
+        super()._check_chosen(chosen).calibrator.check(n_classes, n_classes)
 
     def _complete(self) -> None:
         super()._complete()
@@ -155,20 +172,17 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         outputs = self._outputs(graphs)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
-    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
-        outputs = self._outputs(graphs)
-        return probabilities(outputs, self.chosen_["calibrator"])
+        return self.predict_with_shares(graphs)[1]
 
-    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """The class with the largest output [N]."""
-        best = elected_output(self._outputs(graphs))
-        return self.classes_[best]
+        return self.predict_with_shares(graphs)[0]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both, [N] and [N, C]; the graphs are compared once."""
         outputs = self._outputs(graphs)
         return self.classes_[elected_output(outputs)], probabilities(outputs, self.chosen_["calibrator"])
 

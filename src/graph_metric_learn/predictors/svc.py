@@ -8,22 +8,23 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import UNSET
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
 
+from .._core.schema import FieldError
 from ..graphs import Graphs
 from ..metrics.base import FoldView
 from .calibration import calibrate, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
 from .predictor import ClassesFromGraphs, MetricPredictor, streamed
-from .settings import SVC, check_settings, check_weighted_classes, weights_of_classes
+from .settings import SVC, check_weighted_classes, weights_of_classes
+from .state import ChosenSVC
 
 if TYPE_CHECKING:
     import sklearn.svm
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-PAIRS = "pairs"  # what scores of many classes are the means of, see `_scores`
 _AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
 _MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
 
@@ -35,7 +36,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
 
     Parameters
     ----------
-    metric : GraphMetric or SGML, optional
+    metric, memory
         See :class:`GraphKNNClassifier`.
     gamma : float or "auto"
         γ; "auto" is 0.3, 1 or 3 divided by the median distance, chosen by folds.
@@ -43,8 +44,6 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         Cost of errors, as in `sklearn.svm.SVC`; "auto" is one of 0.3, 1, 3, 10, 30 and 100, chosen by folds.
     class_weight : dict, "balanced" or None
         As in `sklearn.svm.SVC`; γ and C are chosen by the accuracy with these weights.
-    memory : str or joblib.Memory, optional
-        Where fitted metrics are kept, so that a search over the other settings fits each of them once.
 
     Attributes
     ----------
@@ -54,6 +53,9 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         What "auto" turned out to be.
     """
 
+    _settings = SVC
+    _chosen_type = ChosenSVC
+
     def __init__(
         self, metric: Any = None, gamma: Any = "auto", C: Any = "auto", class_weight: Any = None, memory: Any = None
     ) -> None:
@@ -62,9 +64,6 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.C = C
         self.class_weight = class_weight
         self.memory = memory
-
-    def _check_options(self) -> None:
-        check_settings(self, SVC)
 
     def _checked(self, graphs: Any, y: Any) -> tuple[Graphs, np.ndarray]:
         graphs, y = super()._checked(graphs, y)
@@ -91,8 +90,14 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         right, gamma, cost, scores = best
         calibrator = calibrate(scores, codes[test], len(classes))
         if scores.ndim == 2:
-            calibrator["scores"] = PAIRS
+            calibrator["scores"] = "pairs"  # that they are means of decisions between two classes, see `_scores`
         return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> None:
+        calibrator, n_classes = super()._check_chosen(chosen).calibrator, len(np.unique(self.y_))
+        calibrator.check(1 if n_classes == 2 else n_classes, n_classes)
+        if (calibrator.scores is UNSET) != (n_classes == 2):
+            raise FieldError("calibrator.scores", "is missing" if n_classes > 2 else "is not known")
 
     def _complete(self) -> None:
         """Fits the SVM; on loading it is fitted again instead of being saved."""
@@ -106,7 +111,6 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.classes_ = self.svc_.classes_
 
     def _kernel(self, graphs: Any) -> np.ndarray:
-        check_is_fitted(self, "svc_")
         distances = self._distances(self.metric_.embed(graphs), self.embedded_)
         return np.exp(-self.gamma_ * distances.astype(float))
 
@@ -127,8 +131,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         With more than two classes, they grow with the mean decision for a class against the others, and the predicted
         class is the most likely one.
         """
-        scores = _scores(self.svc_, self._kernel(graphs))
-        return probabilities(scores, self.chosen_["calibrator"])
+        return probabilities(_scores(self.svc_, self._kernel(graphs)), self.chosen_["calibrator"])
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         config, tensors = super()._state()
