@@ -121,12 +121,11 @@ def _check_new_names(names: list[str], present: list[bool], options: argparse.Na
 
 def _stopped(added: int, replaced: int, options: argparse.Namespace) -> str:
     """What was done before it stopped, and how to go on."""
-    text = f"graph-metric-learn index: stopped after {added} graphs were added to {options.out}"
-    if replaced:
-        text += f" and {replaced} replaced"
+    known, also = "update" if options.known == "update" else "skip", f" and {replaced} replaced" if replaced else ""
+    advice = f"--append --known {known} goes on from there"
     if options.ids == "numbers":
-        return f"{text}; the same command adds them again"
-    return f"{text}; --append --known {'update' if options.known == 'update' else 'skip'} goes on from there"
+        advice = "the same command adds them again"
+    return f"graph-metric-learn index: stopped after {added} graphs were added to {options.out}{also}; {advice}"
 
 
 def _metadata(names: list[str], y: Any, rows: Iterable[int]) -> list[dict[str, Any]]:

@@ -29,7 +29,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _about_index(path: Path) -> dict[str, Any]:
-    """Facts on an index."""
     from ..index import GraphIndex
 
     index = GraphIndex.load(path, read_only=True)
@@ -81,5 +80,5 @@ def _settings(model: Any) -> dict[str, Any]:
 
 def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={one!r}" for name, one in value.items())
+        value = [f"{name}={one!r}" for name, one in value.items()]
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -7,15 +7,13 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import shared_options as shared
 
-if TYPE_CHECKING:
-    import numpy as np
-
+_KEYS = ("id", "distance", "metadata")  # of a neighbour
 Neighbors = list[list[dict[str, Any]]]  # of each graph
-Search = Callable[[Any], Neighbors]
+Search = Callable[[Any], tuple[Any, ...]]  # of graphs, distances [N, k] of their neighbours, ids and metadata
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -35,22 +33,28 @@ def run(options: argparse.Namespace) -> None:
     if options.out:
         shared.check_new(options.out, options.overwrite)
     search = _in_index(options) if shared.is_index(options.index) else _in_model(options)
-    write = FORMATS[options.format]
-    shared.write_by_chunks(options, lambda names, graphs, first: write(names, search(graphs), first))
+
+    def text_of(names: list[str], graphs: Any, first: bool) -> str:
+        distances, ids, metadata = search(graphs)
+        rows = zip(ids.tolist(), distances.tolist(), metadata, strict=True)
+        neighbors = [[dict(zip(_KEYS, one, strict=True)) for one in zip(*row, strict=True)] for row in rows]
+        return FORMATS[options.format](names, neighbors, first)
+
+    shared.write_by_chunks(options, text_of)
 
 
 def _in_index(options: argparse.Namespace) -> Search:
-    """The neighbours of each graph in an index: "id", "distance" and "metadata"."""
+    """The neighbours of each graph in an index."""
     from ..index import GraphIndex
 
     index = GraphIndex.load(options.index, read_only=True)
 
-    def search(graphs: Any) -> Neighbors:
+    def search(graphs: Any) -> tuple[Any, ...]:
         measured = index.recall_ is not None
-        distances, ids, metadata = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
+        neighbors = index.search(graphs, options.k, approximate=options.approximate, metadata=True)
         if options.approximate and not measured:  # it is now, and said once
             print(index.describe_recall(), file=sys.stderr)
-        return _listed(distances, ids, metadata)
+        return neighbors
 
     return search
 
@@ -65,19 +69,12 @@ def _in_model(options: argparse.Namespace) -> Search:
     if options.approximate:
         raise ValueError("--approximate goes with an index")
 
-    def search(graphs: Any) -> Neighbors:
+    def search(graphs: Any) -> tuple[Any, ...]:
         distances, rows = model.kneighbors(graphs, options.k)
         metadata = [[{"target": target} for target in model.y_[row].tolist()] for row in rows]
-        return _listed(distances, rows if model.names_ is None else model.names_[rows], metadata)
+        return distances, rows if model.names_ is None else model.names_[rows], metadata
 
     return search
-
-
-def _listed(distances: np.ndarray, ids: np.ndarray, metadata: Any) -> Neighbors:
-    """Of arrays [N, k], what each neighbour of each graph is."""
-    graphs = zip(ids.tolist(), distances.tolist(), metadata, strict=True)
-    keys = ("id", "distance", "metadata")
-    return [[dict(zip(keys, one, strict=True)) for one in zip(*columns, strict=True)] for columns in graphs]
 
 
 def _table(names: list[str], of_graphs: Neighbors, first: bool) -> str:

@@ -66,8 +66,7 @@ def _largest_share(explanation: Explanation) -> float:
 
 def _in_unit_square(points: np.ndarray) -> np.ndarray:
     """Points [n, 2] moved to 0, the longer side being 1."""
-    low, high = points.min(0), points.max(0)
-    return (points - low) / max(float((high - low).max()), 1e-12)
+    return (points - points.min(0)) / max(float(np.ptp(points, axis=0).max()), 1e-12)
 
 
 def _draw_edges(ax: Axes, points: np.ndarray, look: Depiction, shares: EdgeShares, top: float) -> None:
@@ -95,9 +94,9 @@ def _write_nodes(ax: Axes, points: np.ndarray, look: Depiction) -> None:
         texts, size = [cut(name, _LONGEST_NAME) for name in look.names], 6
     else:
         return
-    for text, point in zip(texts, points, strict=True):
+    for text, (x, y) in zip(texts, points, strict=True):
         if text:
-            ax.text(point[0], point[1], text, ha="center", va="center", fontsize=size, zorder=4, parse_math=False)
+            ax.text(x, y, text, ha="center", va="center", fontsize=size, zorder=4, parse_math=False)
 
 
 def explanation_html(explanation: Explanation) -> str:
@@ -107,15 +106,13 @@ def explanation_html(explanation: Explanation) -> str:
     drawings = _drawing(explanation, 0, top) + _drawing(explanation, 1, top)
     one, two = explanation.node_names
     matches = ", ".join(f"{one[i]}–{two[j]}" for i, j, _ in explanation.matches())
-    parts = [
-        f"<p style='margin:0 0 .6em'><b>{escape(first.removeprefix('Explanation: '))}</b></p>",
-        f"<div style='display:flex;gap:1em;flex-wrap:wrap'>{drawings}{_bar(top)}</div>",
-        _terms(explanation),
-        _evidence(explanation),
-        _paragraph(f"Heaviest matches: {matches}."),
-        _paragraph(f"{last}."),
-    ]
-    return f"<div style='background:#fff;color:#222;padding:.8em;max-width:60em'>{''.join(parts)}</div>"
+    return (
+        "<div style='background:#fff;color:#222;padding:.8em;max-width:60em'>"
+        f"<p style='margin:0 0 .6em'><b>{escape(first.removeprefix('Explanation: '))}</b></p>"
+        f"<div style='display:flex;gap:1em;flex-wrap:wrap'>{drawings}{_bar(top)}</div>"
+        f"{_terms(explanation)}{_evidence(explanation)}"
+        f"{_paragraph(f'Heaviest matches: {matches}.')}{_paragraph(f'{last}.')}</div>"
+    )
 
 
 def _paragraph(text: str) -> str:

@@ -134,10 +134,8 @@ def page_data(exploration: Exploration) -> dict[str, Any]:
 
 def _listed(values: np.ndarray | None) -> list[Any] | None:
     """Numbers as JSON can hold them: None for NaN, six digits."""
-    if values is None:
-        return None
-    if values.dtype.kind != "f":
-        return values.tolist()
+    if values is None or values.dtype.kind != "f":
+        return None if values is None else values.tolist()
     return [None if not np.isfinite(value) else float(f"{value:.6g}") for value in values.tolist()]
 
 

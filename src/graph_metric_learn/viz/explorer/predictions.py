@@ -159,13 +159,12 @@ def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndar
     )
     if k >= 1:
         voters = as_numbers(truth)[labelled] if is_number else truth[labelled]
+        device = metric.place(embedded)
         column = np.full(len(truth), -1)  # of a graph among those that vote
         column[labelled] = np.arange(len(labelled))
         for start in range(0, len(truth), _ROWS):
             rows = np.arange(start, min(start + _ROWS, len(truth)))
-            distances = pairwise_distances(
-                embedded[rows], embedded[labelled], device=metric.place(embedded), progress=False
-            )
+            distances = pairwise_distances(embedded[rows], embedded[labelled], device=device, progress=False)
             voting = np.flatnonzero(column[rows] >= 0)
             distances[voting, column[rows[voting]]] = np.inf
             values[rows], origin[rows] = vote(distances, voters, k, kind), 0
@@ -175,16 +174,8 @@ def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndar
 def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weighted: bool = True) -> np.ndarray:
     """The class with the most votes of the k nearest [H], or the mean of those that have a number; as k-NN does it.
 
-    NaN where no graph has a number.
+    From distances [H, R] and the targets [R] of those that vote; NaN where none of these has a number.
 
-    Parameters
-    ----------
-    distances : ndarray [H, R]
-    target : ndarray [R]
-        Of those that vote.
-
-    Examples
-    --------
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array(["ring", "star", "star"]), 2, "classes")
     array(['ring'], dtype='<U4')
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array([3.0, 0.0, 7.0]), 2, "numbers")
