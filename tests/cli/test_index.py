@@ -5,7 +5,7 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.cli import index as index_command
-from graph_metric_learn.cli import main
+from graph_metric_learn.cli import main, shared_options
 
 
 def test_an_index_is_written_and_grows(folder, model, tmp_path, capsys, monkeypatch):
@@ -156,7 +156,7 @@ def test_a_failure_leaves_nothing_that_was_not_there(run_index, tmp_path, chunk)
 
 def interrupted_after(monkeypatch, chunks):
     """Ctrl-C when so many chunks were read."""
-    read = index_command.source_chunks
+    read = shared_options.source_chunks
 
     def some(*arguments):
         for i, chunk in enumerate(read(*arguments)):
@@ -164,7 +164,7 @@ def interrupted_after(monkeypatch, chunks):
                 raise KeyboardInterrupt
             yield chunk
 
-    monkeypatch.setattr(index_command, "source_chunks", some)
+    monkeypatch.setattr(shared_options, "source_chunks", some)
 
 
 def test_an_interruption_leaves_nothing_that_was_not_there(run_index, tmp_path, monkeypatch):

@@ -5,32 +5,30 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .shared_options import SOURCE, check_new, overwrite_option, read_source, scheduler_option, source_options
+from . import shared_options as shared
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="model folder")
-    parser.add_argument("source", help=SOURCE)
+    shared.model_options(parser)
     parser.add_argument("--others", help="second set of graphs (columns); the same as source without it")
     parser.add_argument("--out", type=Path, required=True, help="file to write, .npy or .csv")
-    scheduler_option(parser)
-    overwrite_option(parser)
-    source_options(parser)
+    shared.scheduler_option(parser)
+    shared.overwrite_option(parser)
+    shared.source_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from ..io.matrices import write_csv, write_npy
-    from ..predictors import load
 
     if options.out.suffix not in (".npy", ".csv"):
         raise ValueError(f"{options.out}: the ending must be .npy or .csv")
-    check_new(options.out, options.overwrite)
-    model = load(options.model)
+    shared.check_new(options.out, options.overwrite)
+    model = shared.load_model(options)
     metric = getattr(model, "metric_", model)
-    names, graphs, _ = read_source(options, options.source)
+    names, graphs, _ = shared.read_source(options, options.source)
     rows, columns, column_names = metric.embed(graphs), None, names
     if options.others:
-        column_names, graphs, _ = read_source(options, options.others)
+        column_names, graphs, _ = shared.read_source(options, options.others)
         columns = metric.embed(graphs)
     if options.out.suffix == ".npy":
         write_npy(options.out, rows, columns, rounding=metric.rounding)

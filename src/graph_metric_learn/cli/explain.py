@@ -6,34 +6,27 @@ import argparse
 import json
 from pathlib import Path
 
-from .shared_options import SOURCE, check_model, check_new, overwrite_option, read_source, source_options
+from . import shared_options as shared
 
 _N_NODES = 5  # of each graph that are listed
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="model folder")
-    parser.add_argument("source", help=SOURCE)
+    shared.model_options(parser)
     parser.add_argument("one", metavar="A", help="name of a graph, as `predict` lists it, or its number among them")
     parser.add_argument("other", metavar="B", help="the other graph")
     parser.add_argument("--picture", type=Path, help="also draw it, to a .png, .svg or .pdf")
-    parser.add_argument(
-        "--format", choices=["table", "json"], default="table",
-        help="table: a few lines; json: one JSON object with all shares (%(default)s)",
-    )  # fmt: skip
-    overwrite_option(parser, "an earlier picture")
-    source_options(parser)
+    shared.format_option(parser, ("table", "json"), "table: a few lines; json: one JSON object with all shares")
+    shared.overwrite_option(parser, "an earlier picture")
+    shared.source_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    from ..predictors import load
-
     if options.picture:
-        check_new(options.picture, options.overwrite)
-    check_model(options.model, "explain")
-    model = load(options.model)
+        shared.check_new(options.picture, options.overwrite)
+    model = shared.load_model(options)
     metric = getattr(model, "metric_", model)
-    names, graphs, _ = read_source(options, options.source)
+    names, graphs, _ = shared.read_source(options, options.source)
     one, other = (_index_of(wanted, names, options.source) for wanted in (options.one, options.other))
     explanation = metric.explain(graphs[one], graphs[other])
     if options.format == "json":

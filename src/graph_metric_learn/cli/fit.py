@@ -24,16 +24,12 @@ SGML_OPTIONS: dict[str, dict[str, Any]] = {
 }
 SGML_PARAMETERS = {"components": "n_components", "epochs": "n_epochs"}  # where the names differ
 
-# Options of one predictor: the option, the setting, the --model that has it.
-_HEAD_SETTINGS = [
-    ("neighbors", "n_neighbors", "knn"), ("votes", "weights", "knn"), ("gamma", "gamma", "svc"), ("C", "C", "svc"),
-]  # fmt: skip
+# Options of one predictor: the setting, and the --model that has it.
+_HEAD_SETTINGS = {
+    "neighbors": ("n_neighbors", "knn"), "votes": ("weights", "knn"), "gamma": ("gamma", "svc"), "C": ("C", "svc"),
+}  # fmt: skip
 
-_HEADS = {
-    "knn": "nearest neighbours (knn)",
-    "ridge": "ridge regression (ridge)",
-    "svc": "a support vector machine (svc)",
-}
+_HEADS = {"knn": "nearest neighbours", "ridge": "ridge regression", "svc": "a support vector machine"}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -61,11 +57,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     for option, settings in SGML_OPTIONS.items():
         sgml.add_argument(f"--{option}", **settings)
     add("--seed", type=int, default=0, help="(%(default)s)")
-    add(
-        "--evaluate",
-        action="store_true",
-        help="also print the score of the model in a shuffled 5-fold cross-validation",
-    )
+    text = "also print the score of the model in a shuffled 5-fold cross-validation"
+    add("--evaluate", action="store_true", help=text)
     add(
         "--no-estimate", action="store_true",
         help="do not measure how well neighbours predict new graphs, which takes five times as long as learning",
@@ -103,7 +96,8 @@ def run(options: argparse.Namespace) -> None:
     fitted = model if options.model == "metric" else model.metric_
     say(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
     if options.model == "auto":
-        say(f"predicts by {_HEADS[model.chosen_['head']]}, the best of its predictors on graphs held out")
+        head = model.chosen_["head"]
+        say(f"predicts by {_HEADS[head]} ({head}), the best of its predictors on graphs held out")
     model.save(options.out, overwrite=options.overwrite)
     say(f"written: {options.out}")
 
@@ -133,7 +127,7 @@ def _predictor(options: argparse.Namespace, metric: Any, task: str) -> Any:
 
     model = "knn" if options.model == "metric" else options.model
     settings = {}
-    for option, setting, owner in _HEAD_SETTINGS:
+    for option, (setting, owner) in _HEAD_SETTINGS.items():
         if getattr(options, option) is not None:
             if owner != model:
                 raise ValueError(f"--{option} goes with --model {owner}, not {options.model}")
@@ -158,8 +152,8 @@ def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any
 
 def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:
     """The metric that was asked for, not fitted."""
-    chosen = {name: getattr(options, name.replace("-", "_")) for name in SGML_OPTIONS}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
+    values = ((name, getattr(options, name.replace("-", "_"))) for name in SGML_OPTIONS)
+    chosen = {name: value for name, value in values if value is not None}
     if options.metric == "auto":
         from ..metrics.automatic.estimator import GraphMetric
 

@@ -9,14 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .shared_options import LINES, SOURCE, check_new, overwrite_option, scheduler_option, source_chunks, source_options
+from . import shared_options as shared
 
 _CHUNK = 4000  # graphs that are embedded and written at a time, times the number of workers
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="model folder")
-    parser.add_argument("source", help=SOURCE + LINES)
+    shared.model_options(parser, lines=True)
     parser.add_argument("--out", type=Path, required=True, help="folder of the index")
     parser.add_argument("--append", action="store_true", help="add to an index that is there, which has its own model")
     parser.add_argument(
@@ -28,24 +27,23 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="what to do with a name that is in the index already or comes twice: stop, keep the first graph, or "
         "replace it by the last (%(default)s)",
     )  # fmt: skip
-    overwrite_option(parser, "an earlier index")
-    scheduler_option(parser)
-    source_options(parser, target=True)
+    shared.overwrite_option(parser, "an earlier index")
+    shared.scheduler_option(parser)
+    shared.source_options(parser, target=True)
 
 
 def run(options: argparse.Namespace) -> None:
     from ..index import GraphIndex
     from ..index.folder import new_folder
     from ..metrics.base import is_same_metric
-    from ..predictors import load
 
     if options.append and options.overwrite:
         raise ValueError("--append adds to an index, --overwrite replaces it: give one of them")
     if options.ids == "numbers" and options.known != "raise":
         raise ValueError(f"--known {options.known} goes by names: leave out --ids numbers")
     if not options.append:
-        check_new(options.out, options.overwrite)
-    model = load(options.model)
+        shared.check_new(options.out, options.overwrite)
+    model = shared.load_model(options)
     metric = getattr(model, "metric_", model)
     if options.append:
         with GraphIndex.load(options.out) as index:
@@ -71,11 +69,13 @@ def _fill(index: Any, options: argparse.Namespace) -> tuple[int, int]:
     before, replaced = len(index), 0
     try:
         with progress_bar(None, "index", total=None, unit="graph", delay=1.0) as bar:
-            for chunk in source_chunks(options, _CHUNK * n_workers()):
+            for chunk in shared.source_chunks(options, _CHUNK * n_workers()):
                 if options.ids == "names":
                     replaced += _add(index, chunk, options)
-                else:
-                    _add_numbered(index, chunk)
+                else:  # by running numbers; names are in the metadata alone
+                    names, graphs, y = chunk
+                    graphs = replace(index.metric.read(graphs), names=None)
+                    index.add(graphs, metadata=_metadata(names, y, range(len(names))))
                 bar.update(len(chunk.names))
     except BaseException:
         added = len(index) - before
@@ -104,12 +104,6 @@ def _add(index: Any, chunk: Any, options: argparse.Namespace) -> int:
     return len(old)
 
 
-def _add_numbered(index: Any, chunk: Any) -> None:
-    """Adds some graphs by running numbers; their names are in the metadata alone."""
-    names, graphs, y = chunk
-    index.add(replace(index.metric.read(graphs), names=None), metadata=_metadata(names, y, range(len(names))))
-
-
 def _check_new_names(names: list[str], present: list[bool], options: argparse.Namespace) -> None:
     """A `ValueError` that names the first graph whose name has been taken."""
     seen: set[str] = set()
@@ -127,12 +121,11 @@ def _check_new_names(names: list[str], present: list[bool], options: argparse.Na
 
 def _stopped(added: int, replaced: int, options: argparse.Namespace) -> str:
     """What was done before it stopped, and how to go on."""
-    text = f"graph-metric-learn index: stopped after {added} graphs were added to {options.out}"
-    if replaced:
-        text += f" and {replaced} replaced"
+    known, also = "update" if options.known == "update" else "skip", f" and {replaced} replaced" if replaced else ""
+    advice = f"--append --known {known} goes on from there"
     if options.ids == "numbers":
-        return f"{text}; the same command adds them again"
-    return f"{text}; --append --known {'update' if options.known == 'update' else 'skip'} goes on from there"
+        advice = "the same command adds them again"
+    return f"graph-metric-learn index: stopped after {added} graphs were added to {options.out}{also}; {advice}"
 
 
 def _metadata(names: list[str], y: Any, rows: Iterable[int]) -> list[dict[str, Any]]:

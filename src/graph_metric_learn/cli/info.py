@@ -7,15 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .shared_options import is_index
+from .shared_options import format_option, is_index
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help="folder of a model or an index")
-    parser.add_argument(
-        "--format", choices=["table", "json"], default="table",
-        help="table: a line for each thing; json: one JSON object (%(default)s)",
-    )  # fmt: skip
+    format_option(parser, ("table", "json"), "table: a line for each thing; json: one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -32,7 +29,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _about_index(path: Path) -> dict[str, Any]:
-    """Facts on an index."""
     from ..index import GraphIndex
 
     index = GraphIndex.load(path, read_only=True)
@@ -53,13 +49,15 @@ def _about(model: Any) -> dict[str, Any]:
     metric = getattr(model, "metric_", model)
     predicts = metric is not model
     classes = getattr(model, "classes_", None)
+    chosen = getattr(model, "chosen_", {}).items()  # but for what only files keep
+    chosen = {name: value for name, value in chosen if isinstance(value, (str, int, float, bool))}
     return {
         "kind": type(model).__name__,
         "settings": _settings(model),
         "task": model.task if predicts and model.task != "auto" else _task(metric),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "reference_graphs": len(model.embedded_) if predicts else None,
-        "chosen": _plain(model.chosen_) if predicts else None,
+        "chosen": chosen if predicts else None,
         "metric": type(metric).__name__ if predicts else None,
         "metric_settings": _settings(metric) if predicts else None,
         "report": getattr(metric, "report_", None),
@@ -76,19 +74,11 @@ def _task(metric: Any) -> str | None:
 
 def _settings(model: Any) -> dict[str, Any]:
     """What it was made with, but for the metric, which has its own, and what only says how to work."""
-    return {
-        name: value
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("metric", "memory", "progress")
-    }
-
-
-def _plain(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Numbers and words of what was chosen, not the rest that files keep."""
-    return {name: value for name, value in chosen.items() if isinstance(value, (str, int, float, bool))}
+    settings = model.get_params(deep=False).items()
+    return {name: value for name, value in settings if name not in ("metric", "memory", "progress")}
 
 
 def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={one!r}" for name, one in value.items())
+        value = [f"{name}={one!r}" for name, one in value.items()]
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

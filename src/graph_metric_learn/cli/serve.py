@@ -41,8 +41,11 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--port must be from 0 to {_LARGEST_PORT}, got {options.port}")
     with _bound(options.host, options.port) as listener:
         app, notes = application(options)
-        _listen(listener, options.host)
         port = listener.getsockname()[1]
+        try:
+            listener.listen(_BACKLOG)
+        except OSError as error:  # another one has been bound to the same port, and was first to listen
+            raise _no_address(options.host, port, error) from None
         host = f"[{options.host}]" if ":" in options.host else options.host
         for note in (f"serving {options.model} at http://{host}:{port}/", *notes):
             print(note, flush=True)
@@ -70,37 +73,25 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _listen(listener: socket.socket, host: str) -> None:
-    try:
-        listener.listen(_BACKLOG)
-    except OSError as error:  # another one has been bound to the same port, and was first to listen
-        raise _no_address(host, listener.getsockname()[1], error) from None
-
-
 def _no_address(host: str, port: int, error: Exception) -> ValueError:
     return ValueError(f"cannot listen at {host}:{port}: {getattr(error, 'strerror', None) or error}")
 
 
 def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     """What is to be served, and what to warn of."""
+    from ..index import GraphIndex
     from ..predictors import load
     from ..serve import Limits, Service, make_app
     from ..serve.app import LOCAL
 
     model = load(options.model)
-    index = None
-    if options.index is not None:
-        from ..index import GraphIndex
-
-        index = GraphIndex.load(options.index, read_only=True)
-    names = graphs = y = None
-    if options.source:
-        names, graphs, y = read_source(options, options.source, options.labels)
+    index = None if options.index is None else GraphIndex.load(options.index, read_only=True)
+    shown = read_source(options, options.source, options.labels) if options.source else (None, None, None)
+    names, graphs, y = shown
     service = Service(model, index, graphs, y, names, title=Path(options.source).name if options.source else "")
     token = os.environ.get(_TOKEN) or None
     hosts = [*LOCAL, options.host.lower(), *(name.lower() for name in options.allow_host)]
     limits = Limits(seconds=options.timeout, graphs=options.max_graphs)
-    notes = []
-    if options.host not in LOCAL and token is None:
-        notes.append(f"anyone who reaches this address can ask: set {_TOKEN} to ask for a token")
+    warning = f"anyone who reaches this address can ask: set {_TOKEN} to ask for a token"
+    notes = [warning] if options.host not in LOCAL and token is None else []
     return make_app(service, hosts=hosts, token=token, limits=limits), notes

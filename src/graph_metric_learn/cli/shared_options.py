@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +17,19 @@ SOURCE = (
     "name of a TU dataset (MUTAG), a folder in TU format, a folder of .graphml, .json, .pt or .safetensors files, "
     "one graph each, or a .csv or .csv.gz with a column of SMILES"
 )
+_AT_ONCE = 1000  # graphs that are read and looked at together
 LINES = "; - reads standard input: a SMILES, or a graph as node-link JSON, per line"
+
+
+def model_options(parser: argparse.ArgumentParser, *, lines: bool = False) -> None:
+    """A model, and the graphs that it is used on; with `lines`, these may come from standard input."""
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("source", help=SOURCE + LINES if lines else SOURCE)
+
+
+def format_option(parser: argparse.ArgumentParser, choices: Iterable[str], text: str) -> None:
+    """How what is printed or written looks; a table if nothing is said."""
+    parser.add_argument("--format", choices=list(choices), default="table", help=f"{text} (%(default)s)")
 
 
 def root_option(parser: argparse.ArgumentParser) -> None:
@@ -78,12 +93,14 @@ def is_index(path: Path) -> bool:
     return (path / "manifest.json").is_file()
 
 
-def check_model(path: Path, command: str) -> None:
-    """Refuses an index where a model is wanted."""
-    if is_index(path):
-        raise ValueError(
-            f"{path} is an index, which keeps no graphs: `{command}` needs the model it was made with, and graphs"
-        )
+def load_model(options: argparse.Namespace) -> Any:
+    """The model of a command; an index is refused."""
+    from ..predictors import load
+
+    if is_index(options.model):
+        needed = f"`{options.command}` needs the model it was made with, and graphs"
+        raise ValueError(f"{options.model} is an index, which keeps no graphs: {needed}")
+    return load(options.model)
 
 
 def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier file") -> None:
@@ -91,16 +108,35 @@ def overwrite_option(parser: argparse.ArgumentParser, what: str = "an earlier fi
     parser.add_argument("--overwrite", action="store_true", help=f"replace {what}")
 
 
-@contextmanager
-def text_output(path: Path | None, overwrite: bool) -> Iterator[TextIO]:
-    """A file that appears when the block ends well, or standard output."""
-    if path is None:
-        yield sys.stdout
-        return
-    from .._core.files import new_file
+def write_by_chunks(options: argparse.Namespace, text_of: Callable[..., str]) -> None:
+    """Writes what is to be said of the graphs of the source, to --out or standard output.
 
-    with new_file(path, overwrite=overwrite) as name, name.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    ``text_of(names, graphs, first)`` is asked for at most 1000 graphs at a time. A file appears when all is well.
+    """
+    count = 0
+    with ExitStack() as stack:
+        file: TextIO = sys.stdout
+        if options.out:
+            from .._core.files import new_file
+
+            path = stack.enter_context(new_file(options.out, overwrite=options.overwrite))
+            file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+        for names, graphs, _ in source_chunks(options, _AT_ONCE):
+            file.write(text_of(names, graphs, count == 0))
+            count += len(names)
+    if options.out:
+        print(f"written: {options.out} ({count} graphs)")
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def json_lines(records: Iterable[Any]) -> str:
+    """One JSON object per line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def say(line: str) -> None:

@@ -57,7 +57,11 @@ def make_app(
     if FastAPI is None:
         raise ImportError("serving needs FastAPI: pip install graph-metric-learn[serve]")
     limits = limits or Limits()
-    app = FastAPI(title="graph-metric-learn", docs_url=None, redoc_url=None)  # their pages fetch scripts from elsewhere
+    handlers: dict[Any, Any] = {HTTPException: _refused, RequestValidationError: _not_numbers}
+    handlers |= dict.fromkeys((Unavailable, ImportError, ValueError, OverflowError), _failed)
+    app = FastAPI(  # without pages that fetch scripts from elsewhere
+        title="graph-metric-learn", docs_url=None, redoc_url=None, exception_handlers=handlers
+    )
 
     @app.middleware("http")
     async def checked(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -68,7 +72,7 @@ def make_app(
             if int(request.headers.get("content-length") or 0) > limits.bytes:
                 raise _too_long(limits)
             response = await answer(request)
-        except Refused as error:
+        except HTTPException as error:
             response = await _refused(request, error)
         except Exception:  # what went wrong stays here, in the log
             _LOG.exception("%s %s", request.method, request.url.path)
@@ -76,8 +80,6 @@ def make_app(
         response.headers.update(_HEADERS)
         return response
 
-    for kind, handler in ((Refused, _refused), (HTTPException, _not_routed), (RequestValidationError, _not_numbers)):
-        app.add_exception_handler(kind, handler)
     routes = _Routes(service, limits)
     for path, method, route in (
         ("/health", "GET", routes.health),
@@ -100,10 +102,7 @@ class _Routes:
         self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="serve")
 
     async def health(self) -> Any:
-        try:
-            return self._service.health()
-        except Unavailable as error:
-            raise Refused(503, str(error)) from None
+        return self._service.health()
 
     async def start(self) -> Response:
         return PlainTextResponse(_PAGE) if self._page is None else HTMLResponse(self._page)
@@ -136,29 +135,15 @@ class _Routes:
         What has begun cannot be stopped, but it ends: `Limits` bounds how much work a request can be.
         """
         if self._waiting >= self._limits.waiting:
-            raise Refused(503, "too many requests are waiting: ask later")
+            raise HTTPException(503, "too many requests are waiting: ask later")
         self._waiting += 1
         running = asyncio.get_running_loop().run_in_executor(self._workers, work, *values)
         try:
             return JSONResponse(await asyncio.wait_for(running, self._limits.seconds))
         except asyncio.TimeoutError:
-            raise Refused(503, f"no answer within {self._limits.seconds:g} s: ask for less, or later") from None
-        except (Unavailable, ImportError) as error:  # molecules need RDKit
-            raise Refused(503, str(error)) from None
-        except ValueError as error:
-            raise Refused(422, str(error)) from None
-        except OverflowError:  # where a number of the request is made a float
-            raise Refused(422, _TOO_LARGE) from None
+            raise HTTPException(503, f"no answer within {self._limits.seconds:g} s: ask for less, or later") from None
         finally:
             self._waiting -= 1
-
-
-class Refused(Exception):
-    """A request that is not answered: the status, and why."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
 
 
 def _check_host(request: Request, hosts: Sequence[str]) -> None:
@@ -167,36 +152,33 @@ def _check_host(request: Request, hosts: Sequence[str]) -> None:
     if not port.isdigit() or host.endswith("]"):
         name = host
     if name.lower() not in hosts:
-        raise Refused(421, "this host is not served here")
+        raise HTTPException(421, "this host is not served here")
 
 
 def _check_token(request: Request, token: str) -> None:
     brought = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
     brought = brought or request.query_params.get("token", "")
     if not secrets.compare_digest(brought.encode(), token.encode()):
-        raise Refused(401, "the token is missing or wrong")
+        raise HTTPException(401, "the token is missing or wrong")
 
 
-def _too_long(limits: Limits) -> Refused:
-    return Refused(413, f"the request is larger than {limits.bytes} bytes")
+def _too_long(limits: Limits) -> HTTPException:
+    return HTTPException(413, f"the request is larger than {limits.bytes} bytes")
 
 
 async def _body(request: Request, limits: Limits, fields: Sequence[str] = GRAPH_FIELDS) -> Any:
     """The JSON of a request that is not too large and has no other fields than these."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, "send JSON, with the header Content-Type: application/json")
+        raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     try:
         body = json.loads(await asyncio.wait_for(_bytes(request, limits), limits.seconds))
     except asyncio.TimeoutError:
-        raise Refused(408, f"the request did not arrive within {limits.seconds:g} s") from None
+        raise HTTPException(408, f"the request did not arrive within {limits.seconds:g} s") from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-        raise Refused(400, "the request is not JSON") from None
+        raise HTTPException(400, "the request is not JSON") from None
     except ValueError:  # Python reads whole numbers up to a length
-        raise Refused(422, _TOO_LARGE) from None
-    try:
-        check_fields(body, fields)
-    except ValueError as error:
-        raise Refused(422, str(error)) from None
+        raise HTTPException(422, _TOO_LARGE) from None
+    check_fields(body, fields)
     return body
 
 
@@ -210,19 +192,21 @@ async def _bytes(request: Request, limits: Limits) -> bytes:
     return read
 
 
-async def _refused(_: Request, error: Refused) -> Response:
-    return JSONResponse({"error": error.why}, error.status)
-
-
-async def _not_routed(request: Request, error: HTTPException) -> Response:
-    """No such path, or not with this method; `Allow` in the headers says with which."""
-    path, allowed = request.url.path[:_LONGEST_QUOTED], (error.headers or {}).get("Allow")
-    why = str(error.detail)
+async def _refused(request: Request, error: HTTPException) -> Response:
+    """A status, and why: no such path, say, or not with this method; `Allow` in the headers says with which."""
+    path, why = request.url.path[:_LONGEST_QUOTED], error.detail
     if error.status_code == 404:
         why = f"there is nothing at {path}"
-    elif error.status_code == 405 and allowed:
-        why = f"{path} does not take {request.method}: use {allowed}"
+    elif error.status_code == 405 and error.headers and "Allow" in error.headers:
+        why = f"{path} does not take {request.method}: use {error.headers['Allow']}"
     return JSONResponse({"error": why}, error.status_code, error.headers)
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """What cannot be answered now (the index is gone, molecules need RDKit), or never, by what the request holds."""
+    status = 503 if isinstance(error, (Unavailable, ImportError)) else 422
+    why = _TOO_LARGE if isinstance(error, OverflowError) else str(error)  # where a number of it is made a float
+    return JSONResponse({"error": why}, status)
 
 
 async def _not_numbers(_: Request, error: RequestValidationError) -> Response:

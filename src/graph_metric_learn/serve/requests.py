@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._core.validation import first_few
 from ..datasets.json_graphs import graphs_from_node_link
 from ..graphs.sources.smiles import from_smiles
 
@@ -16,59 +17,32 @@ _SKIP_HINT = " (on_error='skip' leaves such rows out)"  # how `from_smiles` ends
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a request may be, and how long it may take.
+    """How large a request may be, and how long it may take."""
 
-    Attributes
-    ----------
-    bytes : int
-        Of the body.
-    graphs : int
-        In one request.
-    nodes, edges : int
-        Of one graph.
-    all_nodes, all_edges : int
-        Of all graphs of one request together: these bound how long a request is computed.
-    smiles : int
-        Characters of one SMILES.
-    neighbors : int
-        That may be asked for.
-    waiting : int
-        Requests that are computed or wait for their turn; more are refused at once.
-    seconds : float
-        After which a request is given up.
-    """
-
-    bytes: int = 2_000_000
-    graphs: int = 64
-    nodes: int = 2000
-    edges: int = 20_000
-    all_nodes: int = 10_000
+    bytes: int = 2_000_000  # of the body
+    graphs: int = 64  # in one request
+    nodes: int = 2000  # of one graph
+    edges: int = 20_000  # of one graph
+    all_nodes: int = 10_000  # of all graphs of a request together: this and the next bound how long it is computed
     all_edges: int = 50_000
-    smiles: int = 1000
-    neighbors: int = 1000
-    waiting: int = 100
-    seconds: float = 30.0
+    smiles: int = 1000  # characters of one SMILES
+    neighbors: int = 1000  # that may be asked for
+    waiting: int = 100  # requests that are computed or wait for their turn; more are refused at once
+    seconds: float = 30.0  # after which a request is given up
 
 
 def check_fields(body: Any, fields: Sequence[str]) -> None:
     """Refuses a request with other fields than these: a misspelt one would be ignored."""
     unknown = [name for name in body if name not in fields] if isinstance(body, dict) else []
     if unknown:
-        listed = ", ".join(f"{name!r:.60}" for name in unknown[:_MOST_LISTED])
-        more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
-        raise ValueError(f"unknown field {listed}{more}: known are {', '.join(map(repr, fields))}")
+        listed = first_few([f"{name!r:.60}" for name in unknown], _MOST_LISTED)
+        raise ValueError(f"unknown field {listed}: known are {', '.join(map(repr, fields))}")
 
 
 def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any]:
     """Graphs of a request: ``{"smiles": ["CCO", …]}``, or ``{"graphs": [{"nodes": […], "edges": […]}, …]}``.
 
-    Parameters
-    ----------
-    body : Any
-        What the JSON holds.
-    limits : Limits
-    count : int, optional
-        How many there must be.
+    There must be `count` of them, if that is said. `body` is what the JSON holds.
     """
     if not isinstance(body, dict) or ("smiles" in body) == ("graphs" in body):
         raise ValueError(

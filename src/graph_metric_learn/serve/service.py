@@ -11,7 +11,6 @@ import numpy as np
 from ..index import GraphIndex
 from ..metrics.base import BaseGraphMetric, is_same_metric
 from ..viz.explorer.exploration import Exploration, explored, explored_index, metric_of
-from ..viz.explorer.packing import pack_explanation
 from ..viz.explorer.page import render_explorer
 
 
@@ -73,8 +72,7 @@ class Service:
 
     def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
         """Ids, distances and, of an index, metadata of the nearest graphs, nearest first."""
-        index = self.index
-        if index is not None:
+        if (index := self.index) is not None:
             return self._in_index(index, k, lambda count: index.search(graphs, count, metadata=True))
         if not hasattr(self.model, "kneighbors"):
             raise ValueError("there is nothing to search in: serve a k-NN model, or give an index")
@@ -84,8 +82,7 @@ class Service:
 
     def neighbors_of_ids(self, ids: list[str | int], k: int) -> dict[str, Any]:
         """The same for graphs of the index; each is its own nearest."""
-        index = self.index
-        if index is None:
+        if (index := self.index) is None:
             raise ValueError('"ids" are those of an index, and none is served: send graphs')
         return self._in_index(index, k, lambda count: index.search_ids(ids, count, metadata=True))
 
@@ -124,6 +121,5 @@ class Service:
             raise ValueError(f"there is no pair of graphs {one} and {other} on the page")
         (explanation,) = self.metric.explain_pairs(self.graphs, [(one, other)])
         terms: dict[str, int] = {}
-        looks = (shown.looks[one], shown.looks[other])
-        record = pack_explanation(explanation, looks, shown.most_edges, terms, shown.targets.classes)
+        record = shown.packed((one, other), explanation, terms)
         return {"record": base64.b64encode(record).decode(), "terms": list(terms)}

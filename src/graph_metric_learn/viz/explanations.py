@@ -9,6 +9,7 @@ import numpy as np
 
 from ..graphs.depiction import Depiction, colour, graph_svg
 from ..metrics.explanation import Explanation
+from .render import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +41,15 @@ def plot_explanation(explanation: Explanation, ax: Axes | None, k: int, position
     for i, j, mass in matches:
         ax.plot(*np.stack([one[i], two[j]]).T, color="0.55", linewidth=0.4 + 1.6 * mass / heaviest, alpha=0.5, zorder=1)
     top = _largest_share(explanation)
-    dots = None
-    for side, (points, look) in enumerate(zip((one, two), explanation.looks, strict=True)):
+    node_shares = (explanation.source_share, explanation.target_share)
+    for side, (points, look, shares) in enumerate(zip((one, two), explanation.looks, node_shares, strict=True)):
         _draw_edges(ax, points, look, explanation.edge_shares(side), top)
         dots = ax.scatter(
-            points[:, 0], points[:, 1], c=_node_shares(explanation)[side], cmap=_COLOURS, vmin=-top, vmax=top,
+            points[:, 0], points[:, 1], c=shares, cmap=_COLOURS, vmin=-top, vmax=top,
             s=190 if look.symbols else 70, linewidths=0.0 if look.symbols else 0.8, edgecolors="0.25", zorder=3,
         )  # fmt: skip
         _write_nodes(ax, points, look)
-    if ax.figure is not None and dots is not None:
+    if ax.figure is not None:
         bar = ax.figure.colorbar(dots, ax=ax, shrink=0.7, format=lambda value, _: f"{100 * value:.0f} %")
         bar.set_label("share of the squared distance")
     ax.set_title(explanation.title, parse_math=False)  # a SMILES may hold dollar signs
@@ -57,20 +58,15 @@ def plot_explanation(explanation: Explanation, ax: Axes | None, k: int, position
     return ax
 
 
-def _node_shares(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    return explanation.source_share, explanation.target_share
-
-
 def _largest_share(explanation: Explanation) -> float:
     """Of all nodes and edges of both graphs, in absolute value."""
-    nodes = [float(np.abs(shares).max()) for shares in _node_shares(explanation)]
-    return max(1e-12, *nodes, *(abs(share) for side in (0, 1) for share in explanation.edge_shares(side).values()))
+    edges = [share for side in (0, 1) for share in explanation.edge_shares(side).values()]
+    return max(1e-12, float(np.abs([*explanation.source_share, *explanation.target_share, *edges]).max()))
 
 
 def _in_unit_square(points: np.ndarray) -> np.ndarray:
     """Points [n, 2] moved to 0, the longer side being 1."""
-    low, high = points.min(0), points.max(0)
-    return (points - low) / max(float((high - low).max()), 1e-12)
+    return (points - points.min(0)) / max(float(np.ptp(points, axis=0).max()), 1e-12)
 
 
 def _draw_edges(ax: Axes, points: np.ndarray, look: Depiction, shares: EdgeShares, top: float) -> None:
@@ -87,8 +83,7 @@ def _draw_edges(ax: Axes, points: np.ndarray, look: Depiction, shares: EdgeShare
             stroke = colours(0.5 + share / 2)
             ax.plot(*ends.T, color=stroke, linewidth=3.0 + 6.0 * abs(share), zorder=1.5, solid_capstyle="round")
         for line in range(lines):
-            at = ends + aside * (2 * line - lines + 1)
-            ax.plot(*at.T, color="0.35", linewidth=1.2, zorder=2)
+            ax.plot(*(ends + aside * (2 * line - lines + 1)).T, color="0.35", linewidth=1.2, zorder=2)
 
 
 def _write_nodes(ax: Axes, points: np.ndarray, look: Depiction) -> None:
@@ -96,35 +91,28 @@ def _write_nodes(ax: Axes, points: np.ndarray, look: Depiction) -> None:
     if look.symbols is not None:
         texts, size = look.symbols, 9
     elif len(look.names) <= _MOST_WRITTEN and look.names != [str(i) for i in range(len(look.names))]:
-        texts = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in look.names]
-        size = 6
+        texts, size = [cut(name, _LONGEST_NAME) for name in look.names], 6
     else:
         return
-    for text, point in zip(texts, points, strict=True):
+    for text, (x, y) in zip(texts, points, strict=True):
         if text:
-            ax.text(point[0], point[1], text, ha="center", va="center", fontsize=size, zorder=4, parse_math=False)
+            ax.text(x, y, text, ha="center", va="center", fontsize=size, zorder=4, parse_math=False)
 
 
 def explanation_html(explanation: Explanation) -> str:
     """A piece of HTML, on white paper whatever the notebook: its colours mean something."""
     top = _largest_share(explanation)
-    names = explanation.names or ("first graph", "second graph")
     first, *_, last = (line.strip().capitalize() for line in explanation.in_words())
-    drawings = "".join(
-        f"<figure style='margin:0'>{_drawing(explanation, side, top)}<figcaption>{escape(name)}</figcaption></figure>"
-        for side, name in enumerate(names)
-    )
+    drawings = _drawing(explanation, 0, top) + _drawing(explanation, 1, top)
     one, two = explanation.node_names
     matches = ", ".join(f"{one[i]}–{two[j]}" for i, j, _ in explanation.matches())
-    parts = [
-        f"<p style='margin:0 0 .6em'><b>{escape(first.removeprefix('Explanation: '))}</b></p>",
-        f"<div style='display:flex;gap:1em;flex-wrap:wrap'>{drawings}{_bar(top)}</div>",
-        _terms(explanation),
-        _evidence(explanation),
-        _paragraph(f"Heaviest matches: {matches}."),
-        _paragraph(f"{last}."),
-    ]
-    return f"<div style='background:#fff;color:#222;padding:.8em;max-width:60em'>{''.join(parts)}</div>"
+    return (
+        "<div style='background:#fff;color:#222;padding:.8em;max-width:60em'>"
+        f"<p style='margin:0 0 .6em'><b>{escape(first.removeprefix('Explanation: '))}</b></p>"
+        f"<div style='display:flex;gap:1em;flex-wrap:wrap'>{drawings}{_bar(top)}</div>"
+        f"{_terms(explanation)}{_evidence(explanation)}"
+        f"{_paragraph(f'Heaviest matches: {matches}.')}{_paragraph(f'{last}.')}</div>"
+    )
 
 
 def _paragraph(text: str) -> str:
@@ -132,10 +120,13 @@ def _paragraph(text: str) -> str:
 
 
 def _drawing(explanation: Explanation, side: int, top: float) -> str:
-    shares = _node_shares(explanation)[side]
+    """One of the two graphs, with its name below."""
+    name = (explanation.names or ("first graph", "second graph"))[side]
+    shares = (explanation.source_share, explanation.target_share)[side]
     edges = {pair: share / top for pair, share in explanation.edge_shares(side).items()}
     alt = f"graph of {len(shares)} nodes, coloured by their share of the squared distance"
-    return graph_svg(explanation.looks[side], side=260, node_values=shares / top, edge_values=edges, alt=alt)
+    drawing = graph_svg(explanation.looks[side], side=260, node_values=shares / top, edge_values=edges, alt=alt)
+    return f"<figure style='margin:0'>{drawing}<figcaption>{escape(name)}</figcaption></figure>"
 
 
 def _bar(top: float) -> str:
@@ -144,7 +135,7 @@ def _bar(top: float) -> str:
         "<span style='display:block;height:9px;background:rgb({},{},{})'></span>".format(*colour(value))
         for value in np.linspace(1, -1, 21)
     )
-    ends = "".join(f"<span>{text}</span>" for text in (f"{100 * top:.0f} %", "0", f"−{100 * top:.0f} %"))
+    ends = f"<span>{100 * top:.0f} %</span><span>0</span><span>−{100 * top:.0f} %</span>"
     labels = f"<span style='display:flex;flex-direction:column;justify-content:space-between'>{ends}</span>"
     frame = "display:flex;gap:.4em;height:189px;font-size:.8em"
     return f"<div style='{frame}'><span style='width:14px'>{steps}</span>{labels}</div>"
@@ -160,8 +151,7 @@ def _evidence(explanation: Explanation) -> str:
     evidence = explanation.evidence
     if evidence is None:
         return ""
-    verb = "raise" if evidence.is_number else "speak for"
-    parts = []
+    verb, parts = "raise" if evidence.is_number else "speak for", []
     for names, values in zip(explanation.node_names, (evidence.source, evidence.target), strict=True):
         best = [i for i in np.argsort(-values, kind="stable")[:3] if values[i] > 0]
         parts.append(", ".join(f"{names[i]} (+{values[i]:.2g})" for i in best) or "none")

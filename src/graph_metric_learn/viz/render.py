@@ -12,30 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 PACKAGE = "graph_metric_learn.viz"
 
 
-def render_html(template: str, package: str = PACKAGE, **values: Any) -> str:
-    """A page from a template.
-
-    Parameters
-    ----------
-    template : str
-        A file in the folder `templates` of the package, such as "demo.html".
-    package : str
-        Templates of other packages may extend "base.html" and import "pieces.html" of this one.
-    **values
-        What the template calls for; a missing one is an error.
-    """
-    return html_environment(package).get_template(template).render(values)
+def render_html(template: str, **values: Any) -> str:
+    """A page from a file in `viz/templates`, such as "demo.html"; a missing value is an error."""
+    return html_environment().get_template(template).render(values)
 
 
 @cache
 def html_environment(package: str = PACKAGE) -> Environment:
-    """Templates of a package, and behind them those of this one, with the filters `data_uri` and `percent`."""
+    """Templates of a package, and behind them those of this one, with the filters `data_uri` and `percent`.
+
+    So templates of other packages may extend "base.html" and import "pieces.html" of this one.
+    """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, PACKAGE))]),
@@ -44,7 +37,7 @@ def html_environment(package: str = PACKAGE) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["stylesheet"] = stylesheet
+    environment.globals["stylesheet"] = lambda name: Markup(static_text(name))
     environment.filters |= {"data_uri": data_uri, "percent": percent}
     return environment
 
@@ -54,13 +47,6 @@ def static_text(name: str) -> str:
     return files(PACKAGE).joinpath("static", name).read_text(encoding="utf-8")
 
 
-def stylesheet(name: str) -> Markup:
-    """A style sheet as it stands inside a page."""
-    from markupsafe import Markup
-
-    return Markup(static_text(name))
-
-
 def data_uri(png: bytes) -> str:
     """A PNG as the address of an image, so that a page needs no other file.
 
@@ -68,6 +54,15 @@ def data_uri(png: bytes) -> str:
     'data:image/png;base64,YWJj'
     """
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning if it has more characters.
+
+    >>> cut("ethanol", 7), cut("ethanol", 5)
+    ('ethanol', 'etha…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def percent(share: float, decimals: int = 0) -> str:

@@ -26,12 +26,14 @@ def test_neighbours_are_the_nearest_of_all_and_of_each_class(near):
 
 def test_the_most_wanted_pairs_come_first_and_none_twice(near):
     found, targets = near
-    costs = np.ones(5, dtype=int)
+    costs, drawn = np.ones(5, dtype=int), np.ones(5, dtype=bool)
     assert targets.wrong.tolist() == [False, True, False, False, True]
-    assert choose_pairs(found, targets, costs, 4, 99) == [(1, 0), (4, 1)]  # wrong ones, with their own class
-    assert choose_pairs(found, targets, costs, 99, 3) == [(1, 0), (1, 2), (4, 1)]  # then with another
-    every = choose_pairs(found, targets, costs, 10**6, 99)
+    assert choose_pairs(found, targets, costs, 4, 99, drawn) == [(1, 0), (4, 1)]  # wrong ones, with their own class
+    assert choose_pairs(found, targets, costs, 99, 3, drawn) == [(1, 0), (1, 2), (4, 1)]  # then with another
+    every = choose_pairs(found, targets, costs, 10**6, 99, drawn)
     assert len({frozenset(pair) for pair in every}) == len(every)
+    beside = choose_pairs(found, targets, costs, 10**6, 99, np.arange(5) != 1)
+    assert beside == [pair for pair in every if 1 not in pair]
     assert {frozenset(pair) for pair in every} >= {
         frozenset((i, j)) for i in range(5) for j in found.indices[i].tolist()
     }
@@ -45,5 +47,5 @@ def test_without_classes_and_with_a_single_graph():
     assert (found.own == -1).all()
     alone = find_near(metric, metric.embed(points(1.0)), Targets(), 3)
     assert alone.indices.shape == (1, 0)
-    assert choose_pairs(alone, Targets(), np.ones(1, dtype=int), 99, 99) == []
+    assert choose_pairs(alone, Targets(), np.ones(1, dtype=int), 99, 99, np.ones(1, dtype=bool)) == []
     assert isinstance(alone, Near)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,23 +63,12 @@ def _with_labels(graph: Data) -> Data:
     )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One metric's result on the test graphs.
+class Outcome(NamedTuple):
+    """One metric's result on the test graphs."""
 
-    Attributes
-    ----------
-    classifier : GraphKNNClassifier
-        Its references are the training graphs.
-    predicted : ndarray [N]
-        Digits of the test graphs.
-    correct : ndarray [N]
-        Whether the predicted digit is the true one.
-    """
-
-    classifier: GraphKNNClassifier
-    predicted: np.ndarray
-    correct: np.ndarray
+    classifier: GraphKNNClassifier  # its references are the training graphs
+    predicted: np.ndarray  # [N] digits of the test graphs
+    correct: np.ndarray  # [N] whether the predicted digit is the true one
 
     @property
     def metric(self) -> GraphMetric:

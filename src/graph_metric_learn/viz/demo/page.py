@@ -46,10 +46,9 @@ def _result(comparison: Comparison) -> dict[str, Any]:
     """Accuracies before and after learning, what changed, and the most frequent mistake that is left."""
     before, after, y = comparison.before, comparison.after, comparison.test.y
     mistakes = Counter(zip(y[~after.correct].tolist(), after.predicted[~after.correct].tolist(), strict=True))
-    frequent = [
-        {"digit": _with_article(digit), "read": _with_article(read), "times": times}
-        for (digit, read), times in mistakes.most_common(1)
-    ]
+    mistake = None
+    for (digit, read), times in mistakes.most_common(1):
+        mistake = {"digit": _with_article(digit), "read": _with_article(read), "times": times}
     return {
         "before": before.accuracy,
         "after": after.accuracy,
@@ -57,7 +56,7 @@ def _result(comparison: Comparison) -> dict[str, Any]:
         "n_corrected": int(np.sum(after.correct & ~before.correct)),
         "n_lost": int(np.sum(before.correct & ~after.correct)),
         "n_wrong": int(np.sum(~after.correct)),
-        "mistake": frequent[0] if frequent else None,
+        "mistake": mistake,
         "seconds": after.metric.seconds_,
         "n_candidates": len(after.metric.choice_.scores),
         "n_nodes": np.mean([graph.num_nodes for graph in comparison.test.graphs]),

@@ -96,10 +96,8 @@ def _explore_digits(comparison: Comparison, folder: Path, **options: Any) -> Exp
     title, y = "Handwritten digits as graphs", np.concatenate([train.y, test.y])
     graphs = [*train.graphs, *test.graphs]
     explore(comparison.after.classifier, graphs, y, names, folder / "digits.html", title=title, **options)
-    text = (
-        f"{len(names)} graphs of ink, a class each. Which digits are mistaken for each other, and because of what ink?"
-    )
-    return Explored("digits.html", title, text)
+    asked = "Which digits are mistaken for each other, and because of what ink?"
+    return Explored("digits.html", title, f"{len(names)} graphs of ink, a class each. {asked}")
 
 
 def _explore_molecules(folder: Path, say: Callable[[str], Any], *, random_state: int, **options: Any) -> Explored:

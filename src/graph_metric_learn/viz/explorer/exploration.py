@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,14 @@ from ...graphs import Graphs
 from ...graphs.depiction import Depiction, depictions
 from ...index import GraphIndex
 from ...metrics.base import BaseGraphMetric
-from ...objectives.targets import task_of
+from ...metrics.explanation import Explanation
+from ...objectives.targets import is_missing, task_of
 from ...predictors.predictor import MetricPredictor
 from ...transport import Curves, curve_vectors
-from .packing import PackedExplanations, drawing_bytes, explanation_bytes, safe_json
+from ..render import cut
+from .packing import PackedExplanations, drawing_bytes, explanation_bytes, pack_explanation, safe_json
 from .pairs import Near, choose_pairs, find_near
-from .predictions import Targets, read_targets
+from .predictions import Targets, encoded, read_targets
 
 MOST_GRAPHS = 5000
 _N_NEAR = 8  # neighbours listed
@@ -27,7 +30,7 @@ _PAGE_BYTES = 13_000_000  # for names, drawings and explanations together
 _EXPLANATION_BYTES = 7_000_000
 _DRAWING_BYTES = 9_000_000  # of larger graphs, the largest are not drawn
 _EDGE_BYTES = 3_000_000  # for edges of drawings
-_LONGEST_NAME = 200  # characters that the page shows
+LONGEST_NAME = 200  # characters that the page shows
 _TOO_LARGE = "Too large to be drawn: the drawings of all graphs together would make this page too large."
 _NOT_KEPT = "An index keeps no graphs, so none can be drawn: serve it with --source to see some."
 _STRETCH = 2.5  # how much more the shorter side of a map is enlarged than the longer one, at most
@@ -49,6 +52,11 @@ class Exploration:
     most_edges: int  # drawn of one graph
     drawn: np.ndarray  # [N] bool: which graphs are drawn
     undrawn: str = _TOO_LARGE  # why others are not
+
+    def packed(self, pair: tuple[int, int], explanation: Explanation, terms: dict[str, int]) -> bytes:
+        """An explanation of two of the graphs, see :func:`pack_explanation`."""
+        looks = (self.looks[pair[0]], self.looks[pair[1]])
+        return pack_explanation(explanation, looks, self.most_edges, terms, self.targets.classes)
 
 
 def explored(
@@ -91,15 +99,16 @@ def explored(
         for i in np.flatnonzero(drawn):
             _ = looks[i].layout
             bar.update()
-    room = _PAGE_BYTES - int(costs[drawn].sum()) - len(safe_json([cut(name) for name in names]).encode())
+    room = _PAGE_BYTES - int(costs[drawn].sum()) - len(safe_json([cut(name, LONGEST_NAME) for name in names]).encode())
     costs = explanation_bytes(np.array([len(look.names) for look in looks]), np.minimum(counts, most_edges))
     most = _MOST_PAIRS if explanations is None else explanations
     pairs = choose_pairs(near, targets, costs, max(0, min(_EXPLANATION_BYTES, room)), most, drawn)
-    explained = _explained(metric, originals or collection, pairs, looks, most_edges, targets.classes, progress)
-    return Exploration(
+    exploration = Exploration(
         title or "Explore graphs", _report(metric), note, names, map_layout(metric.transform(collection), random_state),
-        looks, targets, near, explained, most_edges, drawn,
+        looks, targets, near, PackedExplanations(), most_edges, drawn,
     )  # fmt: skip
+    _explain(exploration, metric, originals or collection, pairs, progress)
+    return exploration
 
 
 def explored_index(index: GraphIndex, *, title: str = "Graphs of the index", random_state: int = 0) -> Exploration:
@@ -165,11 +174,6 @@ def map_layout(vectors: Any, seed: int = 0) -> np.ndarray:
     return (positions - (low + high) / 2) / extent + 0.5
 
 
-def cut(name: str) -> str:
-    """A name, or its beginning if it is very long."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
 def _report(metric: BaseGraphMetric) -> str:
     return str(getattr(metric, "report_", type(metric).__name__))
 
@@ -211,36 +215,27 @@ def _drawn(costs: np.ndarray) -> np.ndarray:
     return drawn
 
 
-def _explained(
-    metric: BaseGraphMetric,
-    graphs: Any,
-    pairs: list[tuple[int, int]],
-    looks: list[Depiction],
-    most_edges: int,
-    classes: list[str],
-    progress: bool | None,
-) -> PackedExplanations:
-    """Explanations of these pairs, packed; none where the metric has none."""
-    explained = PackedExplanations()
-    try:
-        with progress_bar(progress, "explaining pairs", total=len(pairs), unit="pair", delay=2.0) as bar:
-            for (one, two), explanation in zip(pairs, metric.explain_pairs(graphs, pairs), strict=True):
-                explained.add((one, two), explanation, (looks[one], looks[two]), most_edges, classes)
-                bar.update()
-    except NotImplementedError:
-        return PackedExplanations()
-    return explained
+def _explain(
+    shown: Exploration, metric: BaseGraphMetric, graphs: Any, pairs: list[tuple[int, int]], progress: bool | None
+) -> None:
+    """Adds the explanations of these pairs; none where the metric has none."""
+    with (
+        suppress(NotImplementedError),
+        progress_bar(progress, "explaining pairs", total=len(pairs), unit="pair", delay=2.0) as bar,
+    ):
+        for pair, explanation in zip(pairs, metric.explain_pairs(graphs, pairs), strict=True):
+            shown.explained.pairs.append(pair)
+            shown.explained.records.append(shown.packed(pair, explanation, shown.explained.terms))
+            bar.update()
 
 
 def _targets_of_metadata(metadata: list[Any]) -> Targets:
     """Classes or numbers by what the metadata of graphs say; nothing is predicted."""
-    targets = [entry.get("target") if isinstance(entry, dict) else None for entry in metadata]
-    present = [one for one in targets if isinstance(one, (str, int, float)) and one == one]
-    if not present:
+    entries = [entry.get("target") if isinstance(entry, dict) else None for entry in metadata]
+    truth = np.array([one if isinstance(one, (str, int, float)) else None for one in entries], dtype=object)
+    if all(map(is_missing, truth)):
         return Targets()
-    if task_of(np.array(present)) == "numbers" and not any(isinstance(one, str) for one in present):
-        numbers = [float(one) if isinstance(one, (int, float)) else np.nan for one in targets]
-        return Targets("numbers", values=np.array(numbers))
-    classes = sorted({str(one) for one in present})
-    codes = {name: code for code, name in enumerate(classes)}
-    return Targets("classes", classes, np.array([-1 if one is None else codes.get(str(one), -1) for one in targets]))
+    task = task_of(truth)
+    if task == "classes":  # also where some are strings and others are numbers
+        truth = np.array([None if is_missing(one) else str(one) for one in truth], dtype=object)
+    return encoded(truth, Targets(task))

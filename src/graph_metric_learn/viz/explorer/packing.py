@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,15 +44,10 @@ def packed(array: np.ndarray, kind: str) -> str:
 
 
 def pack_drawings(looks: Sequence[Depiction], most_edges: int, drawn: np.ndarray) -> dict[str, Any]:
-    """Nodes and edges of all graphs in flat arrays.
+    """Nodes and edges of all graphs [N] in flat arrays.
 
-    Parameters
-    ----------
-    looks : list of Depiction [N]
-    most_edges : int
-        Edges drawn of one graph, at most: the first ones; the page says when there are more.
-    drawn : ndarray [N] of bool
-        Which graphs are drawn; of the others the page knows the numbers of nodes and edges only, and says so.
+    Of one graph, the first `most_edges` are drawn; the page says when there are more. Of graphs that are not `drawn`
+    [N], it knows the numbers of nodes and edges only, and says so.
     """
     sizes = np.array([len(look.names) for look in looks])
     counts = np.array([look.edges.shape[1] for look in looks])
@@ -128,9 +124,8 @@ def _bytes_or_none(parts: Sequence[np.ndarray | None], counts: np.ndarray, defau
     """The first numbers of each graph, as many as counted, as bytes; None where no graph has any."""
     if all(part is None for part in parts):
         return None
-    filled = [
-        np.full(count, default) if part is None else part[:count] for part, count in zip(parts, counts, strict=True)
-    ]
+    pairs = zip(parts, counts, strict=True)
+    filled = [np.full(count, default) if part is None else part[:count] for part, count in pairs]
     return packed(np.rint(np.concatenate(filled)), "u1")
 
 
@@ -139,12 +134,10 @@ def _text_codes(parts: list[list[str] | None], sizes: np.ndarray) -> dict[str, A
     if all(part is None for part in parts):
         return None
     flat = [text for part, n in zip(parts, sizes, strict=True) for text in (part or [""] * n)]
-    table, codes, counts = np.unique(np.array(flat, dtype=object).astype(str), return_inverse=True, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    kind = index_kind(len(table))
-    return {"table": table[order].tolist(), "codes": packed(rank[codes.reshape(-1)], kind), "wide": kind}
+    counts = Counter(flat)
+    table = sorted(counts, key=lambda text: (-counts[text], text))
+    codes, kind = {text: code for code, text in enumerate(table)}, index_kind(len(table))
+    return {"table": table, "codes": packed(np.array([codes[text] for text in flat]), kind), "wide": kind}
 
 
 def explanation_bytes(sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -159,17 +152,6 @@ class PackedExplanations:
     pairs: list[tuple[int, int]] = field(default_factory=list)  # indices of the graphs
     records: list[bytes] = field(default_factory=list)
     terms: dict[str, int] = field(default_factory=dict)  # names of terms, numbered
-
-    def add(
-        self,
-        pair: tuple[int, int],
-        explanation: Explanation,
-        looks: tuple[Depiction, Depiction],
-        most_edges: int,
-        classes: list[str],
-    ) -> None:
-        self.pairs.append(pair)
-        self.records.append(pack_explanation(explanation, looks, most_edges, self.terms, classes))
 
     def as_dict(self) -> dict[str, Any]:
         """As the page holds them: records joined, and where each of them ends."""
@@ -201,10 +183,10 @@ def pack_explanation(
         partners = _partners(plan)
         mass = plan[np.arange(len(plan)), partners] * len(plan)  # of what the node has
         parts += [partners.astype("<u2").tobytes(), np.rint(255 * np.clip(mass, 0, 1)).astype(np.uint8).tobytes()]
-    listed = list((explanation.term_share or {}).items())
-    kept = listed[:MOST_TERMS] if len(listed) <= MOST_TERMS else listed[: MOST_TERMS - 1]
-    if len(listed) > len(kept):
-        kept.append(("all others together", sum(share for _, share in listed[len(kept) :])))
+    kept = list((explanation.term_share or {}).items())
+    if len(kept) > MOST_TERMS:
+        others = sum(share for _, share in kept[MOST_TERMS - 1 :])
+        kept = [*kept[: MOST_TERMS - 1], ("all others together", others)]
     parts.append(bytes([len(kept)]))
     parts += [struct.pack("<Hf", terms.setdefault(name, len(terms)), share) for name, share in kept]
     return b"".join([*parts, _evidence(explanation.evidence, classes)])

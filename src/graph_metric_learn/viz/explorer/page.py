@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..._core.files import write_atomic
-from ..render import render_html, static_text
-from .exploration import Exploration, cut, explored
+from ..render import cut, render_html, static_text
+from .exploration import LONGEST_NAME, Exploration, explored
 from .packing import pack_drawings, packed, safe_json
 
-STYLES = ("explorer.css",)
 SCRIPTS = ("explorer_data.js", "explorer_draw.js", "explorer_map.js", "explorer_compare.js", "explorer.js")
 _NOBODY = 65535  # stands for −1 among indices of graphs, of which a page has fewer
 
@@ -86,19 +85,14 @@ def explore(
 def render_explorer(exploration: Exploration, *, served: bool = False) -> str:
     """The page as HTML; a served one may ask the server that it came from, others can reach nothing."""
     data = page_data(exploration)
-    style = "\n".join(static_text(name) for name in STYLES)
+    style = static_text("explorer.css")
     script = "(() => {\n'use strict';\n" + "\n".join(static_text(name) for name in SCRIPTS) + "\n})();"
-    policy = [
-        "default-src 'none'",
-        f"script-src '{_digest(script)}'",
-        f"style-src '{_digest(style)}'",
-        "img-src data:",
-        "connect-src 'self'" if served else "connect-src 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
+        f"connect-src '{'self' if served else 'none'}'; base-uri 'none'; form-action 'none'"
+    )
     return render_html(
-        "explorer.html", title=exploration.title, policy="; ".join(policy), style=style, script=script,
+        "explorer.html", title=exploration.title, policy=policy, style=style, script=script,
         data=safe_json({**data, "served": True} if served else data),
     )  # fmt: skip
 
@@ -110,11 +104,11 @@ def page_data(exploration: Exploration) -> dict[str, Any]:
         "title": exploration.title,
         "report": exploration.report,
         "note": exploration.note,
-        "names": [cut(name) for name in exploration.names],
+        "names": [cut(name, LONGEST_NAME) for name in exploration.names],
         "map": packed(np.rint(65535 * np.clip(exploration.positions, 0, 1)), "u2"),
         "target": {
             "kind": targets.kind,
-            "classes": [cut(name) for name in targets.classes],
+            "classes": [cut(name, LONGEST_NAME) for name in targets.classes],
             "values": _listed(targets.values),
             "predicted": _listed(targets.predicted),
             "how": _listed(targets.origin),
@@ -140,10 +134,8 @@ def page_data(exploration: Exploration) -> dict[str, Any]:
 
 def _listed(values: np.ndarray | None) -> list[Any] | None:
     """Numbers as JSON can hold them: None for NaN, six digits."""
-    if values is None:
-        return None
-    if values.dtype.kind != "f":
-        return values.tolist()
+    if values is None or values.dtype.kind != "f":
+        return None if values is None else values.tolist()
     return [None if not np.isfinite(value) else float(f"{value:.6g}") for value in values.tolist()]
 
 

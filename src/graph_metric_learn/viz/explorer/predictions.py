@@ -31,32 +31,16 @@ _UNSEEN, _HELD_OUT, _LEFT_OUT = range(3)  # where predictions of a predictor com
 
 @dataclass
 class Targets:
-    """Targets of graphs as the page takes them.
+    """Targets of graphs as the page takes them: indices of classes, −1 for none; or numbers, NaN for none."""
 
-    Attributes
-    ----------
-    kind : {"classes", "numbers", "none"}
-    classes : list of str
-        Where the kind is "classes".
-    values, predicted : ndarray [N] or None
-        Indices of classes, −1 for none; or numbers, NaN for none.
-    origin : ndarray [N] or None
-        Which of the `sentences` says where the prediction of a graph comes from; −1 where there is none.
-    sentences : list of str
-    unbiased : list of bool
-        For each sentence, whether the target of the graph was unknown to what predicted it.
-    fitted : ndarray [N] of bool or None
-        Whether the model was fitted to the graph, where that can be told.
-    """
-
-    kind: str = "none"
+    kind: str = "none"  # or "classes" or "numbers"
     classes: list[str] = field(default_factory=list)
-    values: np.ndarray | None = None
-    predicted: np.ndarray | None = None
-    origin: np.ndarray | None = None
+    values: np.ndarray | None = None  # [N]
+    predicted: np.ndarray | None = None  # [N]
+    origin: np.ndarray | None = None  # [N] which sentence says where a prediction comes from; −1 where there is none
     sentences: list[str] = field(default_factory=list)
-    unbiased: list[bool] = field(default_factory=list)
-    fitted: np.ndarray | None = None
+    unbiased: list[bool] = field(default_factory=list)  # by sentence: was the target unknown to what predicted it?
+    fitted: np.ndarray | None = None  # [N] whether the model was fitted to the graph, where that can be told
 
     @property
     def wrong(self) -> np.ndarray:
@@ -69,58 +53,37 @@ class Targets:
 def read_targets(model: BaseGraphMetric | MetricPredictor, graphs: Graphs, embedded: Embedded, y: Any) -> Targets:
     """Targets of graphs, and predictions for them.
 
-    Parameters
-    ----------
-    model : fitted metric or predictor
-    graphs : Graphs
-        As read by the metric.
-    embedded : Embedded [N]
-        The graphs in the space of the metric.
-    y : array [N] or None
-        Targets; from the graphs when None.
+    The graphs come as the metric has read them, and `embedded` [N] by it; `y` [N] are from the graphs when None.
     """
     truth = given_targets(graphs, y)
     if truth is not None and truth.ndim == 2:
         truth = truth[:, 0]  # of several numbers, the first
     if truth is None and not isinstance(model, MetricPredictor):
         return Targets()
-    kind = _kind(model, truth)
-    if truth is not None and kind == "numbers":
-        truth = as_numbers(truth)
     if isinstance(model, MetricPredictor):
-        return _encoded(truth, _by_predictor(model, graphs, embedded, kind))
+        return encoded(truth, _by_predictor(model, graphs, embedded))
     assert truth is not None
-    return _encoded(truth, _left_out_of_all(model, embedded, truth, kind))
+    return encoded(truth, _left_out_of_all(model, embedded, truth))
 
 
-def _encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
-    """Targets with their true values, classes as indices; what comes in has predictions as they were made."""
-    assert targets.predicted is not None
-    assert targets.origin is not None
-    predicted = targets.origin >= 0
+def encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
+    """Targets with their true values, classes as indices; what comes in has predictions, if any, as they were made."""
+    predicted = None
+    if targets.predicted is not None and targets.origin is not None:
+        predicted = np.where(targets.origin >= 0, targets.predicted.astype(object), np.array(None))
     if targets.kind == "numbers":
-        return replace(targets, values=truth, predicted=np.where(predicted, targets.predicted.astype(float), np.nan))
-    parts = [targets.predicted[predicted].tolist(), [] if truth is None else truth.tolist()]
-    different = {label for part in parts for label in part if not is_missing(label)}
-    labels = sorted(different, key=lambda label: (isinstance(label, str), label))
-    codes = {label: code for code, label in enumerate(labels)}
-    pairs = zip(targets.predicted.tolist(), predicted, strict=True)
-    predicted_codes = np.array([codes[label] if there else -1 for label, there in pairs])
-    values = None if truth is None else np.array([codes.get(label, -1) for label in truth.tolist()])
-    return replace(targets, classes=[str(label) for label in labels], values=values, predicted=predicted_codes)
+        values = None if truth is None else as_numbers(truth)
+        return replace(targets, values=values, predicted=None if predicted is None else predicted.astype(float))
+    labels = {label for part in (predicted, truth) if part is not None for label in part.tolist()}
+    ordered = sorted((one for one in labels if not is_missing(one)), key=lambda label: (isinstance(label, str), label))
+    codes = {label: code for code, label in enumerate(ordered)}
+    indices = [None if p is None else np.array([codes.get(one, -1) for one in p.tolist()]) for p in (truth, predicted)]
+    return replace(targets, classes=[str(label) for label in ordered], values=indices[0], predicted=indices[1])
 
 
-def _kind(model: BaseGraphMetric | MetricPredictor, truth: np.ndarray | None) -> str:
-    """Whether targets are classes or numbers: as the model was fitted, else by how they look."""
-    if isinstance(model, MetricPredictor):
-        numbers = model.task == "numbers"
-    else:
-        numbers = isinstance(getattr(model, "objective_", None), Numbers) or task_of(truth) == "numbers"
-    return "numbers" if numbers else "classes"
-
-
-def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded, kind: str) -> Targets:
+def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded) -> Targets:
     """New graphs by the predictor itself; those it was fitted to by folds, or without themselves."""
+    kind = "numbers" if predictor.task == "numbers" else "classes"
     if not hasattr(predictor, "y_") or len(predictor.y_) != len(predictor.embedded_):
         raise ValueError(f"{type(predictor).__name__} cannot be explored: pass its metric_ and y")
     if hasattr(predictor, "n_clusters"):
@@ -142,9 +105,9 @@ def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded, kind: str)
     if not fitted.all():
         values[~fitted] = _first_column(np.asarray(predictor.predict(graphs[np.flatnonzero(~fitted)])))
     held_out, by_regression = _held_out(predictor, target, by_vote)
-    for i in np.flatnonzero(fitted):
-        if int(rows[i, 0]) in held_out:
-            values[i], origin[i] = held_out[int(rows[i, 0])], _HELD_OUT
+    for i, row in enumerate(rows[:, 0].tolist()):
+        if fitted[i] and row in held_out:
+            values[i], origin[i] = held_out[row], _HELD_OUT
     left = np.flatnonzero(origin == _LEFT_OUT)
     for start in range(0, len(left), _ROWS):
         part = left[start : start + _ROWS]
@@ -183,8 +146,10 @@ def _held_out(
     return predicted, regression
 
 
-def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndarray, kind: str) -> Targets:
-    """Each graph by its nearest among all others on the page."""
+def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndarray) -> Targets:
+    """Each graph by its nearest among all others on the page; classes or numbers as the metric was fitted, or look."""
+    is_number = isinstance(getattr(metric, "objective_", None), Numbers) or task_of(truth) == "numbers"
+    kind = "numbers" if is_number else "classes"
     labelled = np.flatnonzero([not is_missing(target) for target in truth.tolist()])
     k = min(int(getattr(getattr(metric, "choice_", None), "n_neighbors", _N_NEIGHBORS)), len(labelled) - 1)
     values, origin = truth.astype(object), np.full(len(truth), -1)
@@ -193,14 +158,13 @@ def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndar
         "their targets, and this is optimistic"
     )
     if k >= 1:
-        voters = truth[labelled].astype(float) if kind == "numbers" else truth[labelled]
+        voters = as_numbers(truth)[labelled] if is_number else truth[labelled]
+        device = metric.place(embedded)
         column = np.full(len(truth), -1)  # of a graph among those that vote
         column[labelled] = np.arange(len(labelled))
         for start in range(0, len(truth), _ROWS):
             rows = np.arange(start, min(start + _ROWS, len(truth)))
-            distances = pairwise_distances(
-                embedded[rows], embedded[labelled], device=metric.place(embedded), progress=False
-            )
+            distances = pairwise_distances(embedded[rows], embedded[labelled], device=device, progress=False)
             voting = np.flatnonzero(column[rows] >= 0)
             distances[voting, column[rows[voting]]] = np.inf
             values[rows], origin[rows] = vote(distances, voters, k, kind), 0
@@ -210,16 +174,8 @@ def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndar
 def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weighted: bool = True) -> np.ndarray:
     """The class with the most votes of the k nearest [H], or the mean of those that have a number; as k-NN does it.
 
-    NaN where no graph has a number.
+    From distances [H, R] and the targets [R] of those that vote; NaN where none of these has a number.
 
-    Parameters
-    ----------
-    distances : ndarray [H, R]
-    target : ndarray [R]
-        Of those that vote.
-
-    Examples
-    --------
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array(["ring", "star", "star"]), 2, "classes")
     array(['ring'], dtype='<U4')
     >>> vote(np.array([[1.0, 2.0, 9.0]]), np.array([3.0, 0.0, 7.0]), 2, "numbers")
