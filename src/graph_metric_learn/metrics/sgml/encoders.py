@@ -48,7 +48,7 @@ class SGCN(nn.Module):
     activation : {"relu", "none"}
         What follows the product.
     seed : int, numpy.random.Generator or None
-        For the Glorot-uniform start of Θ, U(±sqrt(6 / (q + p))).
+        For the start of Θ.
     learned_masses : bool
         Whether node i has a mass proportional to exp(<s_i / σ, u>), with s_i its row of Ã^r X, σ the scale of each
         column (:meth:`set_scale`) and one trainable vector u, the parameter `attention`, that starts at 0. Otherwise
@@ -74,13 +74,18 @@ class SGCN(nn.Module):
         self.depth = depth
         self.propagation = one_of("propagation", propagation, (*PROPAGATIONS, *DIRECTED))
         self.activation = one_of("activation", activation, ACTIVATIONS)
-        bound = math.sqrt(6.0 / (in_features + out_features))
-        start = np.random.default_rng(seed).uniform(-bound, bound, size=(in_features, out_features))
-        self.theta = nn.Parameter(torch.from_numpy(start.astype(np.float32)))
+        self.theta = nn.Parameter(torch.empty(in_features, out_features, dtype=torch.float32))
+        self.draw(np.random.default_rng(seed))
         self.attention: nn.Parameter | None
         self.scale: Tensor | None
         self.register_parameter("attention", nn.Parameter(torch.zeros(in_features)) if learned_masses else None)
         self.register_buffer("scale", torch.ones(in_features) if learned_masses else None)
+
+    @torch.no_grad()
+    def draw(self, rng: np.random.Generator) -> None:
+        """Draws Θ, Glorot-uniform: U(±sqrt(6 / (q + p)))."""
+        bound = math.sqrt(6.0 / sum(self.theta.shape))
+        self.theta.copy_(torch.from_numpy(rng.uniform(-bound, bound, size=tuple(self.theta.shape)).astype(np.float32)))
 
     def prepare(self, graphs: Graphs) -> Tensor:
         """Propagated features Ã^r X of all nodes [S, q]."""
@@ -110,15 +115,13 @@ class SGCN(nn.Module):
         return softmax_within((propagated.double() * (self.attention.double() / self.scale)).sum(1), sizes)
 
 
+@torch.no_grad()
 def redraw_dead(module: SGCN, prepared: Tensor, rng: np.random.Generator) -> None:
     """Draws Θ anew, up to 20 times, while it makes nothing but zeros of these nodes [S, q]: such a Θ cannot learn."""
-    bound = math.sqrt(6.0 / sum(module.theta.shape))
-    with torch.no_grad():
-        for _ in range(_REDRAWS):
-            if not len(prepared) or bool(module(prepared).any()):
-                return
-            start = rng.uniform(-bound, bound, size=tuple(module.theta.shape))
-            module.theta.copy_(torch.from_numpy(start.astype(np.float32)))
+    for _ in range(_REDRAWS):
+        if not len(prepared) or bool(module(prepared).any()):
+            return
+        module.draw(rng)
 
 
 def takes_batch(module: nn.Module) -> bool:
@@ -128,10 +131,7 @@ def takes_batch(module: nn.Module) -> bool:
 
 def prepare(module: nn.Module, graphs: Graphs) -> Tensor | None:
     """What the encoder's own `prepare` computes for these graphs [S, q]; None if it has no such method."""
-    if takes_batch(module):
-        return None
-    step: Any = module.prepare
-    return step(graphs)
+    return None if takes_batch(module) else module.prepare(graphs)  # type: ignore[operator]
 
 
 def encode(module: nn.Module, graphs: Graphs) -> Tensor:
@@ -168,10 +168,9 @@ def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
 
 def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **options: Any) -> nn.Module:
     """An encoder with saved weights, for use: a copy of the given one or, for None, an SGCN with these options."""
-    if encoder is None:
-        module: nn.Module = SGCN(*weights["theta"].shape, learned_masses="attention" in weights, **options)
-    else:
-        module = deepcopy(encoder)
+    module = deepcopy(encoder)
+    if module is None:
+        module = SGCN(*weights["theta"].shape, learned_masses="attention" in weights, **options)
     try:
         module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     except RuntimeError as error:

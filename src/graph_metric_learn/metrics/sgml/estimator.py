@@ -38,7 +38,7 @@ from .inputs import (
     warn_of_zeros,
 )
 from .matching import explain_pair
-from .state import curve_shape, fitted_state, restored
+from .state import fitted_state, restored
 from .training import History, TrainingOptions, train
 from .training.batch_distances import CurveRule
 
@@ -92,12 +92,10 @@ class SGML(BaseGraphMetric):
         9 ms, with 512 graphs 760 and 15 ms. Many distances at once take the GPU too. `to` moves a fitted metric.
     random_state : int, numpy.random.Generator or None
         One seed gives one result, bit by bit, on one machine.
-    attribute, label : str
-        Names of the node features and labels, see :func:`as_graphs`.
+    attribute, label, edge_attribute, edge_label, edge_weight : str
+        Names of what nodes and edges carry, see :func:`as_graphs`.
     progress : bool, optional
         Progress bar; by default on a terminal, for training that takes more than a second.
-    edge_attribute, edge_label, edge_weight : str
-        Names of what edges carry, see :func:`as_graphs`.
     edges : {"auto", False}
         False ignores what edges carry: the paper's reading.
     directed : {"auto", True, False}
@@ -389,7 +387,9 @@ class SGML(BaseGraphMetric):
         return restored(cls, config, tensors, encoder)
 
     def embedded_shape(self) -> tuple[int | None, ...]:
-        return curve_shape(self)
+        width = self.module_.theta.shape[1] if isinstance(self.module_, SGCN) else None
+        directions = self.rule_.directions
+        return width if directions is None else directions.shape[1], 1 if self.distance == "sw" else width
 
     @property
     def classes_(self) -> np.ndarray:

@@ -31,7 +31,7 @@ from ...graphs import Columns
 from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
 from ..base import CommonParams
-from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN
+from .encoders import ACTIVATIONS, DIRECTED, MASSES
 from .encoders import restored as restored_encoder
 from .inputs import MAX_DEPTH, TASKS
 from .training import History
@@ -155,9 +155,7 @@ def restored(home: type[SGML], config: Any, tensors: dict[str, np.ndarray], enco
     width = metric.features_.width_ + (0 if metric.edge_sums_ is None else metric.edge_sums_.width)
     if encoder is None:
         weights = read(EncoderWeights, saved.encoder, "encoder", q=width)
-        if (metric.masses == "learned", metric.masses == "learned") != (
-            weights.attention is not None, weights.scale is not None,
-        ):  # fmt: skip
+        if {weights.attention is not None, weights.scale is not None} != {metric.masses == "learned"}:
             raise FieldError("encoder.attention", f"and scale do not go with masses={metric.masses!r}")
         dims_of(saved, p=weights.theta.shape[1])
     options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
@@ -166,10 +164,3 @@ def restored(home: type[SGML], config: Any, tensors: dict[str, np.ndarray], enco
     _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
     metric.rule_ = CurveRule(directions, carry, metric.ties)
     return metric
-
-
-def curve_shape(metric: SGML) -> tuple[int | None, int | None]:
-    """Directions, and coordinates of a step, of the curves of a metric that was restored; None where unknown."""
-    wide = metric.module_.theta.shape[1] if isinstance(metric.module_, SGCN) else None
-    directions = metric.rule_.directions
-    return wide if directions is None else directions.shape[1], 1 if metric.distance == "sw" else wide

@@ -78,31 +78,18 @@ def train(
     history: History,
     progress: bool | None = None,
 ) -> None:
-    """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
+    """Trains an encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
 
-    Parameters
-    ----------
-    module : nn.Module
-        See `encoders`.
-    graphs : Graphs
-        With node features.
     y : ndarray [N] or [N, T]
         Classes 0, 1, …, or numbers, standardised.
-    rule : CurveRule
-        The distance.
-    options : TrainingOptions
     rng : numpy.random.Generator
         For the batches.
-    history : History
-        Added to.
-    progress : bool, optional
-        As in `SGML`.
     """
     n_epochs = options.n_epochs
     if n_epochs == 0:
         return
-    can_be_compiled = _can_be_compiled(module, options.loss)
-    engine = (_CompiledEngine if can_be_compiled else _AutogradEngine)(module, graphs, y, rule, options)
+    engine_type = _CompiledEngine if _can_be_compiled(module, options.loss) else _AutogradEngine
+    engine = engine_type(module, graphs, y, rule, options)
     batching = "shuffled" if y.ndim == 2 else options.batching  # numbers: no classes that each batch should hold
     last_epoch = deepcopy(module.state_dict())
     done = 0
