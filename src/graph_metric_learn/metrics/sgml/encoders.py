@@ -186,16 +186,10 @@ def propagate_directed(graphs: Graphs, depth: int, along: str = "in") -> np.ndar
 
     Means over a node and those on one side of its edges. Computed in float64 and rounded once, as :func:`propagate`.
 
-    Parameters
-    ----------
-    graphs : Graphs
-        With features x [S, q]. Edges without directions count both ways.
-    depth : int
-        The number of hops r >= 0.
     along : {"in", "out"}
         "in": W_ij is the weight of the edge j -> i, features go along the arrows; "out": of i -> j, against them. Edges
-        without weights have weight 1 (parallel ones once); weights of parallel edges add up, and the mean absolute
-        weight of each graph is 1. D holds the sums of the rows of |W| + I.
+        without weights have weight 1 (parallel ones once), those without directions count both ways; weights of
+        parallel edges add up, and the mean absolute weight of each graph is 1. D holds the row sums of |W| + I.
 
     Examples
     --------
@@ -233,17 +227,11 @@ def _neighbour_weights(graphs: Graphs, along: str) -> Any:
 
 
 def softmax_within(scores: Tensor, sizes: np.ndarray) -> Tensor:
-    """Masses proportional to exp(score) that add up to 1 in each graph [S], float64; differentiable.
+    """Masses [S], float64, proportional to exp(score) of scores [S], that add up to 1 in each graph; differentiable.
 
-    They are rounded to multiples of 2^-40, and are no smaller than that: sums are then the same in any order of the
-    nodes, so that a graph and its renumbering are at distance 0. The gradient is that of the softmax.
-
-    Parameters
-    ----------
-    scores : Tensor [S]
-        One per node, graph after graph.
-    sizes : ndarray [G]
-        Nodes of each graph.
+    sizes [G]: nodes of each graph. Masses are rounded to multiples of 2^-40, and are no smaller than that: sums are
+    then the same in any order of the nodes, so that a graph and its renumbering are at distance 0. The gradient is that
+    of the softmax.
 
     Examples
     --------

@@ -24,19 +24,8 @@ from ...transport.devices import resolve_device
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
+from . import inputs
 from .encoders import SGCN, encode, redraw_dead
-from .inputs import (
-    HINT,
-    check_loss_fits,
-    check_options,
-    curves_of,
-    encode_more,
-    encode_targets,
-    task_of_objective,
-    used_of_edges,
-    warn_of_offsets,
-    warn_of_zeros,
-)
 from .matching import explain_pair
 from .state import fitted_state, restored
 from .training import History, TrainingOptions, train
@@ -225,28 +214,28 @@ class SGML(BaseGraphMetric):
             SGML makes no folds. The argument is there for predictors, which pass it to any metric.
         """
         graphs = self.read_new(graphs)
-        warn_unused(graphs, used_of_edges(self), hint=HINT)
+        warn_unused(graphs, inputs.used_of_edges(self), hint=inputs.HINT)
         return self.fit_read(graphs, y)
 
-    def fit_read(self, given: Graphs, y: Any, task: str | None = None) -> SGML:
+    def fit_read(self, graphs: Graphs, y: Any, task: str | None = None) -> SGML:
         """`fit` on graphs that were read already, without a word on what SGML does not use of them.
 
         task : in place of the metric's own, if not None.
         """
-        target, rng = self.begin(given, y, task)
-        return self._train(given, target, rng, self._training_options())
+        target, rng = self.begin(graphs, y, task)
+        return self._train(graphs, target, rng, self._training_options())
 
-    def begin(self, given: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
+    def begin(self, graphs: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
         """All of `fit` that comes before training: checks, features, encoder.
 
         Returns encoded targets, classes [N] or numbers [N, T], and a source of randomness for the batches.
         """
-        check_options(self)
-        _, objective, target = encode_targets(self.task if task is None else task, self.loss, given, y)
+        inputs.check_options(self)
+        _, objective, target = inputs.encode_targets(self.task if task is None else task, self.loss, graphs, y)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         if not (self.warm_start and hasattr(self, "module_")):
-            self._start(given, rng)
+            self._start(graphs, rng)
         self.objective_ = objective
         return target, rng
 
@@ -254,11 +243,11 @@ class SGML(BaseGraphMetric):
         """Trains on from the present encoder, on these graphs; `n_epochs` more epochs. Classes may be new."""
         if not hasattr(self, "module_"):
             return self.fit(graphs, y)
-        check_options(self)
+        inputs.check_options(self)
         graphs = self.read(graphs)
-        warn_unused(graphs, used_of_edges(self), hint=HINT)
-        check_loss_fits(self.loss, task_of_objective(self.objective_))
-        target = encode_more(self.objective_, graphs, y)
+        warn_unused(graphs, inputs.used_of_edges(self), hint=inputs.HINT)
+        inputs.check_loss_fits(self.loss, inputs.task_of_objective(self.objective_))
+        target = inputs.encode_more(self.objective_, graphs, y)
         rng = np.random.default_rng([self.seed_ or 0, len(self.history_.loss)])
         options = self._training_options()
         return self._train(graphs, target, rng, options if n_epochs is None else replace(options, n_epochs=n_epochs))
@@ -269,12 +258,12 @@ class SGML(BaseGraphMetric):
         both = self.label is not None and graphs.x is not None  # labels that were asked for by name are not left out
         self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(graphs)
         if graphs.x is not None and self.features_.kind_ == "x":
-            warn_of_offsets(graphs.x)
+            inputs.warn_of_offsets(graphs.x)
         data = graphs.edge_data
         self.directed_, self.weighted_ = (False, False) if data is None else (data.directed, data.weights is not None)
         self.edge_sums_ = EdgeSums().fit(graphs) if self.edge_sums and data is not None else None
-        seen = {"nodes": hasattr(self.features_, "n_attributes_"), "edges": "edge vectors" in used_of_edges(self)}
-        self.columns_ = Columns.of(graphs, **seen)  # those that are not used may differ
+        uses_vectors = "edge vectors" in inputs.used_of_edges(self)  # columns that are not used may differ
+        self.columns_ = Columns.of(graphs, nodes=hasattr(self.features_, "n_attributes_"), edges=uses_vectors)
         if self.encoder is None:
             width = self.features_.width_ + (0 if self.edge_sums_ is None else self.edge_sums_.width)
             p = min(self.n_components, width)
@@ -306,7 +295,7 @@ class SGML(BaseGraphMetric):
         train(
             self.module_, features, target, self.rule_, options, rng=rng, history=self.history_, progress=self.progress
         )
-        warn_of_zeros(self.module_.eval(), features[:_SOME])
+        inputs.warn_of_zeros(self.module_.eval(), features[:_SOME])
         return self
 
     # --- reading graphs ------------------------------------------------------------------------------------------
@@ -323,13 +312,13 @@ class SGML(BaseGraphMetric):
         """The same for `fit`, which decides anew on directions, weights and columns, unless it goes on."""
         return self.read(graphs) if self.warm_start and hasattr(self, "module_") else super().read_new(graphs)
 
-    def node_features(self, given: Graphs) -> Graphs:
+    def node_features(self, graphs: Graphs) -> Graphs:
         """Graphs that were read, with the matrix that the encoder takes as their `x`."""
-        ready = self.features_.transform(given)
+        ready = self.features_.transform(graphs)
         if self.edge_sums_ is None:
             return ready
         assert ready.x is not None
-        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(given)], axis=1), columns=None)
+        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(graphs)], axis=1), columns=None)
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
@@ -338,7 +327,7 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        parts = list(self.by_chunks(curves_of, graphs))
+        parts = list(self.by_chunks(inputs.curves_of, graphs))
         return parts[0] if len(parts) == 1 else Curves.concatenate(parts)
 
     def transform(self, graphs: Any) -> np.ndarray:
@@ -346,7 +335,6 @@ class SGML(BaseGraphMetric):
         return curve_vectors(self.embed(graphs), self.n_cells)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are matched, and each node's share of their distance."""
         return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
@@ -375,7 +363,6 @@ class SGML(BaseGraphMetric):
             return cls.from_state(config, tensors, encoder=encoder)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "module_")
         return fitted_state(self)
 
@@ -383,7 +370,6 @@ class SGML(BaseGraphMetric):
     def from_state(
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
-        """The metric that `state` came from."""
         return restored(cls, config, tensors, encoder)
 
     def embedded_shape(self) -> tuple[int | None, ...]:

@@ -9,20 +9,8 @@ import torch
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from ..._core.schema import (
-    MANY,
-    Count,
-    FieldError,
-    Natural,
-    Positive,
-    Saved,
-    array,
-    check_choice,
-    dims_of,
-    join,
-    read,
-    split,
-)
+from ..._core import schema
+from ..._core.schema import Count, FieldError, Natural, Positive, Saved, array, check_choice, dims_of, join, read, split
 from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums, EdgeSumsState
 from ...features.node_features import FeaturesState
@@ -54,7 +42,7 @@ class Params(CommonParams, kw_only=True):
     distance: str
     loss: str | None = None  # its name, if it has one
     n_epochs: Natural
-    batch_size: Annotated[int, Meta(ge=2, le=MANY)]
+    batch_size: Annotated[int, Meta(ge=2, le=schema.MANY)]
     learning_rate: Positive
     features: str
     propagation: str

@@ -200,12 +200,8 @@ class _SortedBatch:
             )  # fmt: skip
             grad_values[first : first + n * len(own)] = grad.view(-1, self.values.shape[1])
             first += n * len(own)
-        return self._backward_curves(grad_values.view(len(grad_values), self.n_directions, -1))
-
-    def _backward_curves(self, grad_values: Tensor) -> Tensor:
-        """From the gradient in the steps [R, M, c] to that in the node features [R, p]."""
-        rows = inverse_permutation(self.order, 0).unsqueeze(2).expand(-1, -1, grad_values.shape[2])
-        grad = torch.gather(grad_values, 0, rows)
+        grad_steps = grad_values.view(len(grad_values), self.n_directions, -1)  # [R, M, c]
+        grad = torch.gather(grad_steps, 0, inverse_permutation(self.order, 0).unsqueeze(2).expand_as(grad_steps))
         if self.carry == "points":
             return grad.sum(1)
         assert self.directions is not None

@@ -103,7 +103,6 @@ class _Models:
         self.directions = torch.stack(directions) if directions else None  # [K, p, M]
         self.rates = self._tensor([job.options.learning_rate for job in jobs]).to(torch.float32).view(-1, 1, 1)
         self.moments = torch.zeros_like(self.theta), torch.zeros_like(self.theta)  # of Adam
-        self.steps_taken = np.zeros(len(jobs))  # by each model since Adam started
         self.max_nodes = max(int(sizes[job.members].max()) for job in jobs)
         self.schedule: list[Tensor] = []  # of an epoch, see `_make_schedule`
         self.next_step = torch.zeros(1, dtype=torch.int64, device=device)  # there, so that a recorded step advances it
@@ -126,7 +125,7 @@ class _Models:
     def epoch(self, batches: Sequence[list[np.ndarray]], *, restart: bool) -> np.ndarray:
         """Trains every model on its batches and returns the sums of their losses [K]; restart: Adam starts anew."""
         if restart:
-            self.steps_taken = np.zeros(len(batches))
+            self.steps_taken = np.zeros(len(batches))  # by each model since Adam started
             for moment in self.moments:
                 moment.zero_()
         schedule = self._make_schedule(batches)
