@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor, nn
 
 from ..._core.validation import one_of, whole_number
@@ -166,18 +165,6 @@ def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
         raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error
 
 
-def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **options: Any) -> nn.Module:
-    """An encoder with saved weights, for use: a copy of the given one or, for None, an SGCN with these options."""
-    module = deepcopy(encoder)
-    if module is None:
-        module = SGCN(*weights["theta"].shape, learned_masses="attention" in weights, **options)
-    try:
-        module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    except RuntimeError as error:
-        raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
-    return module.eval()
-
-
 # --- what SGCN is made of: propagation along directions, and masses that add up to 1 ---------------------------------
 
 
@@ -213,17 +200,13 @@ def _neighbour_weights(graphs: Graphs, along: str) -> Any:
     data = graphs.edge_data
     if data is None or not data.directed:
         return graphs.adjacency.astype(np.float64) if graphs.weights is None else graphs.weights
-    nodes, neighbours = data.ends[::-1] if along == "in" else data.ends
-    values = np.ones(len(nodes)) if data.weights is None else data.weights
-    owner = graphs.owner[nodes]
-    mean = np.bincount(owner, np.abs(values)) / np.maximum(np.bincount(owner), 1)
-    values = values / np.where(mean > 0, mean, 1.0)[owner]
-    n = int(graphs.sizes.sum())
-    matrix = sparse.csr_array((values, (nodes, neighbours)), shape=(n, n))
-    matrix.sum_duplicates()
+    weights = np.ones(data.ends.shape[1]) if data.weights is None else data.weights
+    ends = data.ends[::-1] if along == "in" else data.ends
+    one_way = replace(graphs, edge_data=replace(data, ends=ends, weights=weights, directed=False)).weights
+    one_way.sum_duplicates()
     if data.weights is None:
-        matrix.data[:] = 1.0
-    return matrix
+        one_way.data[:] = 1.0
+    return one_way
 
 
 def softmax_within(scores: Tensor, sizes: np.ndarray) -> Tensor:

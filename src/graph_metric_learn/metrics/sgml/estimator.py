@@ -218,10 +218,7 @@ class SGML(BaseGraphMetric):
         return self.fit_read(graphs, y)
 
     def fit_read(self, graphs: Graphs, y: Any, task: str | None = None) -> SGML:
-        """`fit` on graphs that were read already, without a word on what SGML does not use of them.
-
-        task : in place of the metric's own, if not None.
-        """
+        """`fit` on graphs that were read already, for a `task`, without a word on what SGML does not use of them."""
         target, rng = self.begin(graphs, y, task)
         return self._train(graphs, target, rng, self._training_options())
 
@@ -355,10 +352,7 @@ class SGML(BaseGraphMetric):
 
     @classmethod
     def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> SGML:
-        """The metric saved in a folder, on the CPU.
-
-        encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
-        """
+        """The metric saved in a folder, on the CPU; for one with an `encoder` of its own, with this module."""
         with opened_model(path, cls.__name__) as (_, config, tensors):
             return cls.from_state(config, tensors, encoder=encoder)
 

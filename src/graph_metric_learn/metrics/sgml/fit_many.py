@@ -48,8 +48,8 @@ def fit_many(
     Parameters
     ----------
     metrics : list of SGML
-        Fitted in place. They may differ in anything but how graphs are read: the names of what nodes and edges carry,
-        `edges` and `directed`.
+        Fitted in place, and returned. They may differ in anything but how graphs are read: the names of what nodes and
+        edges carry, `edges` and `directed`.
     graphs : list of graphs, PyG dataset or Batch
         See :func:`as_graphs`; converted once.
     y : array [N] or [N, T], optional
@@ -64,11 +64,6 @@ def fit_many(
     n_jobs : int, optional
         Threads on the CPU, as joblib counts them (−1: one per core); one per core when None. Inside
         `joblib.parallel_config`, its workers fit the metrics instead.
-
-    Returns
-    -------
-    list of SGML
-        The metrics, fitted.
 
     Examples
     --------

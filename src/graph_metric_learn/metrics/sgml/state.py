@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -19,8 +20,7 @@ from ...graphs import Columns
 from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
 from ..base import CommonParams
-from .encoders import ACTIVATIONS, DIRECTED, MASSES
-from .encoders import restored as restored_encoder
+from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN
 from .inputs import MAX_DEPTH, TASKS
 from .training import History
 from .training.batch_distances import CurveRule
@@ -146,8 +146,15 @@ def restored(home: type[SGML], config: Any, tensors: dict[str, np.ndarray], enco
         if {weights.attention is not None, weights.scale is not None} != {metric.masses == "learned"}:
             raise FieldError("encoder.attention", f"and scale do not go with masses={metric.masses!r}")
         dims_of(saved, p=weights.theta.shape[1])
-    options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
-    metric.module_ = restored_encoder(encoder, saved.encoder, **options)
+    metric.module_ = deepcopy(encoder) if encoder is not None else SGCN(
+        *saved.encoder["theta"].shape, depth=metric.depth, propagation=metric.propagation,
+        activation=metric.activation, learned_masses=metric.masses == "learned",
+    )  # fmt: skip
+    try:
+        metric.module_.load_state_dict({name: torch.from_numpy(value) for name, value in saved.encoder.items()})
+    except RuntimeError as error:
+        raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
+    metric.module_.eval()
     directions = None if saved.directions is None else torch.from_numpy(saved.directions)
     _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
     metric.rule_ = CurveRule(directions, carry, metric.ties)

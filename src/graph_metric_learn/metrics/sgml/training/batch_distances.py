@@ -169,17 +169,17 @@ class _SortedBatch:
             yield n, slice(lo, hi), sums[:, start * width : (start + n) * width]
             start += n + 1
 
-    def _values_of(self, n: int, which: slice) -> Tensor:
-        """Values of the curves of n steps [A, n · D]."""
-        first = int(self.sizes[: which.start].sum())
-        return self.values[first : first + n * (which.stop - which.start)].view(which.stop - which.start, -1)
+    def _of(self, curves: slice, values: Tensor) -> Tensor:
+        """The rows of some curves of equal length in values of all steps [R, D], as a view [A, n · D]."""
+        first, last = self.sizes[: curves.start].sum(), self.sizes[: curves.stop].sum()
+        return values[first:last].view(curves.stop - curves.start, -1)
 
     def squared_distances(self) -> Tensor:
         """[B, B], in the order in which the batch came; exactly symmetric, 0 on the diagonal, never negative."""
         B = len(self.sizes)
         inner = self.values.new_empty(B, B)
-        for n, which, sums in self._grids():
-            torch.mm(self._values_of(n, which), sums.T, out=inner[which])
+        for _, which, sums in self._grids():
+            torch.mm(self._of(which, self.values), sums.T, out=inner[which])
         inner /= self.lengths * self.n_directions
         inner = (inner + inner.T) / 2
         norms = inner.diagonal()
@@ -191,15 +191,11 @@ class _SortedBatch:
         weights = (grad_d2 + grad_d2.T)[self.indices.unsqueeze(1), self.indices].to(self.values.dtype)
         grad_values = torch.empty_like(self.values)
         totals, weights_per_step = weights.sum(1, keepdim=True), weights / self.lengths
-        first = 0
         for n, which, sums in self._grids():
-            own = self._values_of(n, which)
-            grad = torch.addmm(
-                totals[which] * own, weights_per_step[which], sums,
+            self._of(which, grad_values)[:] = torch.addmm(
+                totals[which] * self._of(which, self.values), weights_per_step[which], sums,
                 beta=2.0 / (n * self.n_directions), alpha=-2.0 / self.n_directions,
             )  # fmt: skip
-            grad_values[first : first + n * len(own)] = grad.view(-1, self.values.shape[1])
-            first += n * len(own)
         grad_steps = grad_values.view(len(grad_values), self.n_directions, -1)  # [R, M, c]
         grad = torch.gather(grad_steps, 0, inverse_permutation(self.order, 0).unsqueeze(2).expand_as(grad_steps))
         if self.carry == "points":

@@ -18,12 +18,8 @@ from .batch_distances import inverse_permutation
 
 
 class PaddedBatches:
-    """Curves of the graphs of many batches.
+    """Curves of the graphs of many batches, of their node features: points [K, B, N, p].
 
-    Parameters
-    ----------
-    points : Tensor [K, B, N, p]
-        Node features.
     sizes : Tensor [K, B]
         Nodes of each graph, 0 where there is none; the points beyond are padding.
     directions : Tensor [K, p, M] or None
