@@ -289,8 +289,6 @@ def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
     if type(one) is not type(other):
         return False
     (config, arrays), (other_config, other_arrays) = one.state(), other.state()
-    return (
-        config == other_config
-        and arrays.keys() == other_arrays.keys()
-        and all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
-    )
+    if config != other_config or arrays.keys() != other_arrays.keys():
+        return False
+    return all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())

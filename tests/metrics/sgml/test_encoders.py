@@ -182,9 +182,9 @@ def test_it_is_the_product_with_the_dense_matrix(rng, along, weighted, depth):
         matrix = (arcs.T if along == "in" else arcs) / scale
         step = (matrix + np.eye(len(x))) / (np.abs(matrix).sum(1) + 1)[:, None]
         expected.append(np.linalg.matrix_power(step, depth) @ x)
-    found = propagate_directed(as_graphs(graphs, directed=True), depth, along)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, np.concatenate(expected), rtol=1e-5, atol=1e-6)
+    propagated = propagate_directed(as_graphs(graphs, directed=True), depth, along)
+    assert propagated.dtype == np.float32
+    np.testing.assert_allclose(propagated, np.concatenate(expected), rtol=1e-5, atol=1e-6)
 
 
 def test_without_directions_both_ways_agree(rng):

@@ -94,15 +94,15 @@ def fit_many(
         raise ValueError(f"{len(indices)} subsets for {len(metrics)} metrics: give one for each")
     fits = [_Fit(*fields) for fields in zip(metrics, indices, tasks, strict=True)]
     auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
-    on = resolve_device(device, auto=auto)
+    device = resolve_device(device, auto=auto)
     if is_parallel():  # what joblib's workers have fitted becomes part of the metrics here
         for metric, fitted in zip(metrics, in_parallel(_fitted, fits, (graphs, y)), strict=True):
             metric.__dict__.update(fitted)
-    elif on.type == "cpu":  # the compiled step releases the GIL
+    elif device.type == "cpu":  # the compiled step releases the GIL
         with ThreadPoolExecutor(min(len(fits), effective_n_jobs(-1 if n_jobs is None else n_jobs))) as pool:
             list(pool.map(partial(_fitted, (graphs, y)), fits))  # after an error or Ctrl-C, the rest is not fitted
     else:
-        _fit_together(fits, graphs, y, on)
+        _fit_together(fits, graphs, y, device)
     return metrics
 
 
