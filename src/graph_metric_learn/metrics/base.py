@@ -164,7 +164,11 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
                     yield chunk
                     bar.update(len(chunk))
 
-            yield from in_parallel(function, shown(), self)
+            yield from in_parallel(function, shown(), self.for_workers())
+
+    def for_workers(self) -> Self:
+        """What embeds graphs elsewhere: the metric, without what only `fit` needed."""
+        return self
 
     # --- what heads on the metric ask for -------------------------------------------------------------------------
 

@@ -74,14 +74,14 @@ class SGCN(nn.Module):
         self.propagation = one_of("propagation", propagation, (*PROPAGATIONS, *DIRECTED))
         self.activation = one_of("activation", activation, ACTIVATIONS)
         self.theta = nn.Parameter(torch.empty(in_features, out_features, dtype=torch.float32))
-        self.draw(np.random.default_rng(seed))
+        self._draw(np.random.default_rng(seed))
         self.attention: nn.Parameter | None
         self.scale: Tensor | None
         self.register_parameter("attention", nn.Parameter(torch.zeros(in_features)) if learned_masses else None)
         self.register_buffer("scale", torch.ones(in_features) if learned_masses else None)
 
     @torch.no_grad()
-    def draw(self, rng: np.random.Generator) -> None:
+    def _draw(self, rng: np.random.Generator) -> None:
         """Draws Θ, Glorot-uniform: U(±sqrt(6 / (q + p)))."""
         bound = math.sqrt(6.0 / sum(self.theta.shape))
         self.theta.copy_(torch.from_numpy(rng.uniform(-bound, bound, size=tuple(self.theta.shape)).astype(np.float32)))
@@ -120,7 +120,7 @@ def redraw_dead(module: SGCN, prepared: Tensor, rng: np.random.Generator) -> Non
     for _ in range(_REDRAWS):
         if not len(prepared) or bool(module(prepared).any()):
             return
-        module.draw(rng)
+        module._draw(rng)
 
 
 def takes_batch(module: nn.Module) -> bool:

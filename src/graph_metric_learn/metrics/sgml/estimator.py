@@ -217,22 +217,22 @@ class SGML(BaseGraphMetric):
         warn_unused(graphs, inputs.used_of_edges(self), hint=inputs.HINT)
         return self.fit_read(graphs, y)
 
-    def fit_read(self, graphs: Graphs, y: Any, task: str | None = None) -> SGML:
+    def fit_read(self, given: Graphs, y: Any, task: str | None = None) -> SGML:
         """`fit` on graphs that were read already, for a `task`, without a word on what SGML does not use of them."""
-        target, rng = self.begin(graphs, y, task)
-        return self._train(graphs, target, rng, self._training_options())
+        target, rng = self.begin(given, y, task)
+        return self._train(given, target, rng, self._training_options())
 
-    def begin(self, graphs: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
+    def begin(self, given: Graphs, y: Any, task: str | None = None) -> tuple[np.ndarray, np.random.Generator]:
         """All of `fit` that comes before training: checks, features, encoder.
 
         Returns encoded targets, classes [N] or numbers [N, T], and a source of randomness for the batches.
         """
         inputs.check_options(self)
-        _, objective, target = inputs.encode_targets(self.task if task is None else task, self.loss, graphs, y)
+        _, objective, target = inputs.encode_targets(self.task if task is None else task, self.loss, given, y)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         if not (self.warm_start and hasattr(self, "module_")):
-            self._start(graphs, rng)
+            self._start(given, rng)
         self.objective_ = objective
         return target, rng
 
@@ -309,13 +309,13 @@ class SGML(BaseGraphMetric):
         """The same for `fit`, which decides anew on directions, weights and columns, unless it goes on."""
         return self.read(graphs) if self.warm_start and hasattr(self, "module_") else super().read_new(graphs)
 
-    def node_features(self, graphs: Graphs) -> Graphs:
+    def node_features(self, given: Graphs) -> Graphs:
         """Graphs that were read, with the matrix that the encoder takes as their `x`."""
-        ready = self.features_.transform(graphs)
+        ready = self.features_.transform(given)
         if self.edge_sums_ is None:
             return ready
         assert ready.x is not None
-        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(graphs)], axis=1), columns=None)
+        return replace(ready, x=np.concatenate([ready.x, self.edge_sums_.transform(given)], axis=1), columns=None)
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
