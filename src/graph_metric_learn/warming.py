@@ -77,21 +77,16 @@ def _helper() -> subprocess.Popen:
     paths = os.pathsep.join(filter(None, (above, os.environ.get("PYTHONPATH"))))
     command = f"import warnings; warnings.simplefilter('ignore'); from {__name__} import warm_up_sgml; warm_up_sgml()"
     return subprocess.Popen(
-        [sys.executable, "-c", command],
-        env={**os.environ, "PYTHONPATH": paths},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+        [sys.executable, "-c", command], env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 def _graphs() -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
-    """A few, of two classes."""
-    rng = np.random.default_rng(0)
-    return [_graph(rng, n) for n in range(4, 16)], np.arange(12) % 2
-
-
-def _graph(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """A ring with chords of some weight, and two numbers per node."""
-    weights = np.triu(rng.uniform(0.5, 2.0, size=(n, n)) * (rng.random((n, n)) < 0.3), 2)
-    ring = np.roll(np.eye(n), 1, axis=1)
-    return weights + weights.T + ring + ring.T, rng.normal(size=(n, 2))
+    """Rings with chords of some weight and two numbers per node, and their classes, of which there are two."""
+    rng, graphs = np.random.default_rng(0), []
+    for n in range(4, 16):
+        weights = np.triu(rng.uniform(0.5, 2.0, size=(n, n)) * (rng.random((n, n)) < 0.3), 2)
+        ring = np.roll(np.eye(n), 1, axis=1)
+        graphs.append((weights + weights.T + ring + ring.T, rng.normal(size=(n, 2))))
+    return graphs, np.arange(12) % 2

@@ -79,11 +79,11 @@ def named_graphs(rng, nodes=("charge", "mass"), edges=("angle", "length"), count
     for kind in y:
         graph = nx.cycle_graph(int(rng.integers(4, 7)))
         for _, data in graph.nodes(data=True):
-            found = {"charge": rng.normal() + 3 * kind, "mass": 50 + 5 * rng.normal()}
-            data["x"] = [found.get(name, 0.0) for name in nodes]
+            numbers = {"charge": rng.normal() + 3 * kind, "mass": 50 + 5 * rng.normal()}
+            data["x"] = [numbers.get(name, 0.0) for name in nodes]
         for *_, data in graph.edges(data=True):
-            found = {"length": rng.normal() + 3 * kind, "angle": 90 + 9 * rng.normal()}
-            data["edge_attr"] = [found.get(name, 0.0) for name in edges]
+            numbers = {"length": rng.normal() + 3 * kind, "angle": 90 + 9 * rng.normal()}
+            data["edge_attr"] = [numbers.get(name, 0.0) for name in edges]
         graph.graph.update(node_columns=list(nodes), edge_columns=list(edges))
         graphs.append(graph)
     return graphs, y

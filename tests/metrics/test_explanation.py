@@ -45,7 +45,7 @@ def test_nodes_have_the_names_of_the_user(explained):
 def test_shares_of_parallel_edges_are_added(explained):
     ends = [np.array([[0, 1], [1, 0]]), np.array([[0, 2], [1, 1]])]
     shares = {"edge_ends": ends, "edge_source_share": np.array([0.5, 0.25]), "edge_target_share": np.array([0.0, 0.9])}
-    found = replace(explained, **shares)
-    assert found.edge_shares(0) == {(0, 1): 0.75}
-    assert found.edge_shares(1) == {(0, 1): 0.0, (1, 2): 0.9}
+    edged = replace(explained, **shares)
+    assert edged.edge_shares(0) == {(0, 1): 0.75}
+    assert edged.edge_shares(1) == {(0, 1): 0.0, (1, 2): 0.9}
     assert explained.edge_shares(0) == {}

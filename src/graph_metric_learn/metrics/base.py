@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from html import escape
 from pathlib import Path
@@ -36,27 +37,13 @@ _AT_ONCE = 2**22  # distances whose rounding is cleared at once: a matrix on dis
 
 
 class FoldView(NamedTuple):
-    """A fold: some reference graphs, held out from all that a metric has learned (test), beside the others (train).
+    """A fold: some reference graphs, held out from all that a metric has learned (test), beside the others (train)."""
 
-    Attributes
-    ----------
-    train : ndarray [M]
-        Indices of the graphs that the metric knows.
-    test : ndarray [H]
-        Indices of the graphs held out.
-    within : ndarray [M, M]
-        Distances among the training graphs.
-    across : ndarray [H, M]
-        Distances from the test graphs to the training graphs.
-    scores : ndarray [H, T] or None
-        What the metric's own regression, fitted to the training graphs, predicts for the test graphs.
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    within: np.ndarray
-    across: np.ndarray
-    scores: np.ndarray | None
+    train: np.ndarray  # indices of the graphs that the metric knows [M]
+    test: np.ndarray  # indices of the graphs held out [H]
+    within: np.ndarray  # distances among the training graphs [M, M]
+    across: np.ndarray  # distances from the test graphs to the training graphs [H, M]
+    scores: np.ndarray | None  # for the test graphs [H, T], by the metric's own regression on the training graphs
 
 
 FoldViews = Callable[[int], list[FoldView] | None]  # distances by fold, of at most so many graphs in each
@@ -83,16 +70,15 @@ class CommonParams(Saved, kw_only=True):
 class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     """A distance between graphs, learned by `fit` and Euclidean between what `embed` returns.
 
-    A subclass stores its options in `__init__`, among them `attribute`, `label` and `progress`, and defines `fit`,
-    `embed`, `transform`, `explain`, `state` and `from_state`, and says in `embedding_type` what `embed` returns, if not
-    `Vectors`. It is then known by the name of its class: classifiers take it, :func:`load` finds it.
+    A subclass stores its options in `__init__`, among them `attribute`, `label` and `progress`, and defines the
+    abstract methods. It is then known by the name of its class: classifiers take it, :func:`load` finds it.
     """
 
     attribute: str
     label: str | None
     progress: bool | None
 
-    embedding_type: ClassVar[type[Embedded]] = Vectors
+    embedding_type: ClassVar[type[Embedded]] = Vectors  # what `embed` returns
     takes_encoder: ClassVar[bool] = False  # whether `load` needs the module the metric was made with
     columns_: Columns = Columns()  # of the graphs in `fit`; set there by metrics that match columns by name
 
@@ -100,9 +86,8 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     """Distances below this are nothing but rounding, and count as 0: what makes d(G, G) = 0.
 
     A graph and itself with its nodes in another order are embedded alike up to the last digits only. Whoever hands out
-    distances of the metric (matrices, files, searches, explanations) clears them: :func:`clear_rounding`. With 0, where
-    the embedding does not depend on the order of nodes in the first place, there is nothing to clear. Votes of
-    neighbours measure it for any metric, on the embedded graphs: `ReferenceGraphs.rounding`.
+    distances of the metric (matrices, files, searches, explanations) clears them: :func:`clear_rounding`. It is 0 where
+    the embedding does not depend on the order of nodes. Votes measure it anew: `ReferenceGraphs.rounding`.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -200,8 +185,8 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
     def fold_views(self, most: int) -> list[FoldView] | None:
         """Distances of the graphs in `fit` by fold, at most `most` graphs in each; for choosing what comes after.
 
-        Of metrics whose vectors know the targets of these graphs and that keep what is needed; else None. Those for
-        which that would be large hand it over while they are fitted, see :func:`fit_with_folds`.
+        Of metrics whose vectors know the targets of these graphs and that keep what is needed; else None. Metrics for
+        which it is too large to keep hand it over while they are fitted, see :func:`fit_with_folds`.
         """
         return None
 
@@ -225,10 +210,7 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
         out: np.ndarray | None = None,
         precision: str = "float32",
     ) -> np.ndarray:
-        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32.
-
-        out, precision : see :func:`pairwise_distances`.
-        """
+        """Exact distances between graphs [N, N], or to other graphs [N, M]; float32. See :func:`pairwise_distances`."""
         u, v = self.embed(graphs), None if others is None else self.embed(others)
         distances = pairwise_distances(
             u, v, squared=squared, out=out, device=self.place(u), precision=precision, progress=self.progress
@@ -237,11 +219,9 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
 
     def _repr_html_inner(self) -> str:
         """What notebooks show: the options, as scikit-learn lists them, and what was chosen and learned."""
-        html = super()._repr_html_inner()
-        try:
+        html, report = super()._repr_html_inner(), ""
+        with suppress(NotFittedError):
             report = str(getattr(self, "report_", ""))
-        except NotFittedError:
-            report = ""
         return f"{html}<p>{escape(report)}</p>" if report else html
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
@@ -256,9 +236,7 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
 
 
 def clear_rounding(distances: np.ndarray, rounding: float, *, squared: bool = False) -> np.ndarray:
-    """Sets distances [N, M], or squared ones, to 0 in place where they are nothing but rounding.
-
-    rounding : a metric's, see :attr:`BaseGraphMetric.rounding`.
+    """Sets distances [N, M], or squared ones, to 0 in place below a metric's :attr:`BaseGraphMetric.rounding`.
 
     >>> clear_rounding(np.array([[1e-6, 0.5]]), 1e-5)
     array([[0. , 0.5]])
@@ -299,8 +277,7 @@ def in_range(vectors: Any) -> Any:
     """Vectors of graphs [N, d], dense or sparse, if all entries can be squared in float32."""
     entries = vectors.data if hasattr(vectors, "tocsr") else vectors
     if entries.size and not np.abs(entries).max() <= LARGEST[torch.float32]:  # NaN is not
-        rows = range(vectors.shape[0])
-        bad = next(i for i in rows if not np.abs(vectors[[i]]).max() <= LARGEST[torch.float32])
+        bad = next(i for i in range(vectors.shape[0]) if not np.abs(vectors[[i]]).max() <= LARGEST[torch.float32])
         raise ValueError(
             f"the vector of graph {bad} has numbers that are NaN, infinite or beyond 1e18: what its nodes or edges "
             "carry is too far from what the metric was fitted to"
@@ -316,8 +293,6 @@ def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
     if type(one) is not type(other):
         return False
     (config, arrays), (other_config, other_arrays) = one.state(), other.state()
-    return (
-        config == other_config
-        and arrays.keys() == other_arrays.keys()
-        and all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
-    )
+    if config != other_config or arrays.keys() != other_arrays.keys():
+        return False
+    return all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())

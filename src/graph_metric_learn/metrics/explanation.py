@@ -5,6 +5,7 @@ Its drawings are in `viz/explanations.py`, which is imported when a drawing is a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,7 +135,6 @@ class Explanation:
         """All of it as JSON can hold it, nodes by their names."""
         one, two = self.node_names
         evidence = self.evidence
-        shares = (self.source_share, self.target_share)
         edges = [
             [[names[a], names[b], share] for (a, b), share in self.edge_shares(side).items() if a >= 0]
             for side, names in enumerate((one, two))
@@ -145,8 +145,8 @@ class Explanation:
             "terms": self.term_share,
             "blocks": self.block_share,
             "nodes": [
-                [[name, share] for name, share in zip(names, values.tolist(), strict=True)]
-                for names, values in zip((one, two), shares, strict=True)
+                [[name, share] for name, share in zip(names, shares.tolist(), strict=True)]
+                for names, shares in ((one, self.source_share), (two, self.target_share))
             ],
             "edges": None if self.edge_ends is None else edges,
             "matches": [[one[i], two[j], mass] for i, j, mass in self.matches()],
@@ -193,18 +193,17 @@ class Explanation:
     def edge_shares(self, side: int) -> dict[tuple[int, int], float]:
         """Shares of the edges of one graph by their nodes, the smaller first; those of parallel edges together."""
         share = (self.edge_source_share, self.edge_target_share)[side]
-        total: dict[tuple[int, int], float] = {}
+        total: defaultdict[tuple[int, int], float] = defaultdict(float)
         if share is not None and self.edge_ends is not None:
             for (a, b), part in zip(self.edge_ends[side].T.tolist(), share.tolist(), strict=True):
-                pair = (min(a, b), max(a, b))
-                total[pair] = total.get(pair, 0.0) + part
-        return total
+                total[min(a, b), max(a, b)] += part
+        return dict(total)
 
     @property
     def title(self) -> str:
         """The names of the two graphs, shortened, and their distance."""
-        distance = f"distance {self.distance:.3g}"
-        return distance if self.names is None else "\n".join([" – ".join(map(_shortened, self.names)), distance])
+        names = "" if self.names is None else " – ".join(map(_shortened, self.names)) + "\n"
+        return f"{names}distance {self.distance:.3g}"
 
     @property
     def looks(self) -> tuple[Depiction, Depiction]:

@@ -23,8 +23,7 @@ def warn_unused(graphs: Graphs, uses: set[str], *, hint: str = "") -> None:
     ----------
     graphs : Graphs
         As they were read. What was not read at all (`Graphs.unused`) is always named.
-    uses : set of str
-        What the metric uses, of {"edge labels", "edge vectors", "edge weights", "edge directions"}.
+    uses : set of {"edge labels", "edge vectors", "edge weights", "edge directions"}
     hint : str
         Which option would make the metric use what edges carry; said where that is not used.
 

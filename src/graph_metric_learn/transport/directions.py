@@ -41,16 +41,16 @@ def check_projections(projections: Any, dim: int, like: Tensor) -> Tensor:
 
 
 def project(points: Tensor, directions: Tensor | None) -> Tensor:
-    """Projections <x, θ> of all points on all directions [S, M]; on the canonical axes when None.
+    """Projections <x, θ> of points [..., p] on directions [p, ..., M]: [..., M]; on the canonical axes when None.
 
     Added up coordinate by coordinate and not by a matrix product: a product may round a row differently depending on
     its index, and the order of the points must not depend on their numbering.
     """
     if directions is None:
         return points
-    total = points[:, :1] * directions[0]
-    for k in range(1, points.shape[1]):
-        total = total + points[:, k : k + 1] * directions[k]
+    total = points[..., :1] * directions[0]
+    for k in range(1, points.shape[-1]):
+        total = total + points[..., k : k + 1] * directions[k]
     return total
 
 

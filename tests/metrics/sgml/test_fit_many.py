@@ -66,9 +66,9 @@ def test_threads_give_the_same_bits(rng):
     pairs, y = zoo(rng, 40)
     subsets = [rng.permutation(40)[:30] for _ in range(4)]
     wanted = alone(models(), pairs, y, subsets)
-    given = models()
-    got = gml.fit_many(given, pairs, y, subsets=subsets, device="cpu", n_jobs=3)
-    assert all(one is two for one, two in zip(given, got, strict=True))
+    metrics = models()
+    got = gml.fit_many(metrics, pairs, y, subsets=subsets, device="cpu", n_jobs=3)
+    assert all(one is two for one, two in zip(metrics, got, strict=True))
     assert_alike(wanted, got, rtol=0, atol=0)
 
 
@@ -83,8 +83,8 @@ def test_features_are_those_of_each_part():
     make = lambda: [gml.SGML(features="labels", label="node_label", n_epochs=2, random_state=0) for _ in range(2)]  # noqa: E731
     wanted = [m.fit([graphs[i] for i in s], y[s]) for m, s in zip(make(), subsets, strict=True)]
     got = make()
-    given = gml.as_graphs(graphs, label="node_label")
-    together(got, given, y, subsets, torch.device("cpu"))
+    collection = gml.as_graphs(graphs, label="node_label")
+    together(got, collection, y, subsets, torch.device("cpu"))
     assert [m.module_.theta.shape[0] for m in got] == [4, 3]
     assert_alike(wanted, got, rtol=1e-3, atol=1e-4)
 
@@ -159,8 +159,8 @@ def test_targets_of_a_generator_are_read_once(rng):
     graphs, y = zoo(rng, 12)
     pair = [gml.SGML(n_epochs=1, random_state=seed) for seed in range(2)]
     wanted = [metric.transform(graphs) for metric in gml.fit_many(pair, graphs, y)]
-    found = gml.fit_many(pair, graphs, (one for one in y))
-    np.testing.assert_array_equal([metric.transform(graphs) for metric in found], wanted)
+    fitted = gml.fit_many(pair, graphs, (one for one in y))
+    np.testing.assert_array_equal([metric.transform(graphs) for metric in fitted], wanted)
 
 
 def test_names_of_features_must_agree_and_subsets_hold_graphs():
@@ -202,12 +202,12 @@ def test_metrics_that_read_edges_differently_are_fitted_apart(option):
 
 def test_columns_are_remembered_by_metrics_that_are_trained_together(rng):
     pairs, y = zoo(rng, 20)
-    given = replace(gml.as_graphs(pairs), columns=tuple(f"column {i}" for i in range(pairs[0][1].shape[1])))
+    named = replace(gml.as_graphs(pairs), columns=tuple(f"column {i}" for i in range(pairs[0][1].shape[1])))
     metrics = models()
-    together(metrics, given, y, [np.arange(20)] * 4, torch.device("cpu"))
-    assert {metric.columns_.nodes for metric in metrics} == {given.columns}
-    swapped = replace(given, x=np.ascontiguousarray(given.x[:, ::-1]), columns=given.columns[::-1])
-    np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(given))
+    together(metrics, named, y, [np.arange(20)] * 4, torch.device("cpu"))
+    assert {metric.columns_.nodes for metric in metrics} == {named.columns}
+    swapped = replace(named, x=np.ascontiguousarray(named.x[:, ::-1]), columns=named.columns[::-1])
+    np.testing.assert_array_equal(metrics[0].transform(swapped), metrics[0].transform(named))
 
 
 def test_workers_fit_the_same(rng):

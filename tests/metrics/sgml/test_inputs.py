@@ -105,18 +105,18 @@ HALVES = np.array([0.5, 1.5, 0.5, 2.5, 1.5, 3.5])
 
 
 def test_classes_become_codes():
-    found = encode_targets("auto", "nccml", GRAPHS, ["b", "a", "b", "b", "a", "a"])
-    assert found.task == "classes"
-    assert isinstance(found.objective, Classes)
-    assert found.encoded.tolist() == [1, 0, 1, 1, 0, 0]
+    targets = encode_targets("auto", "nccml", GRAPHS, ["b", "a", "b", "b", "a", "a"])
+    assert targets.task == "classes"
+    assert isinstance(targets.objective, Classes)
+    assert targets.encoded.tolist() == [1, 0, 1, 1, 0, 0]
 
 
 def test_numbers_are_standardised():
-    found = encode_targets("auto", "mlkr", GRAPHS, HALVES)
-    assert found.task == "numbers"
-    assert isinstance(found.objective, Numbers)
-    assert found.encoded.shape == (6, 1)
-    np.testing.assert_allclose([found.encoded.mean(), found.encoded.std()], [0, 1], atol=1e-12)
+    targets = encode_targets("auto", "mlkr", GRAPHS, HALVES)
+    assert targets.task == "numbers"
+    assert isinstance(targets.objective, Numbers)
+    assert targets.encoded.shape == (6, 1)
+    np.testing.assert_allclose([targets.encoded.mean(), targets.encoded.std()], [0, 1], atol=1e-12)
 
 
 def test_the_task_that_is_named_counts():

@@ -111,8 +111,8 @@ def mlkr_by_hand(d2, y):
 
 def numbers(rng, size=6, columns=3, missing=()):
     y = torch.from_numpy(rng.normal(size=(size, columns)))
-    for place in missing:
-        y[place] = torch.nan
+    for entry in missing:
+        y[entry] = torch.nan
     return y
 
 

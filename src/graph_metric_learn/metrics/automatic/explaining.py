@@ -16,6 +16,7 @@ from ...features.edge_cloud import cloud_edges, edge_rows
 from ...graphs import Graphs
 from ...objectives import Classes, Numbers
 from ...objectives.classes import elected_output
+from ..base import clear_rounding
 from ..explanation import Evidence, Explanation
 from .terms import Term
 
@@ -95,7 +96,7 @@ class _Pair:
         vectors = self.described.vectors[self.indices]
         vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
         gap = vectors[0].astype(np.float64) - vectors[1]
-        distance = float(np.sqrt(gap @ gap))
+        distance = float(clear_rounding(np.sqrt(gap @ gap).reshape(1, 1), self.metric.rounding)[0, 0])
         distance = 0.0 if distance < self.metric.rounding else distance
         by_term: dict[str, float] = {}
         gradients: dict[str, np.ndarray] = {}  # by term: that of the distance and that of the learned scores together

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor, nn
 
 from ..._core.validation import one_of, whole_number
@@ -48,7 +47,7 @@ class SGCN(nn.Module):
     activation : {"relu", "none"}
         What follows the product.
     seed : int, numpy.random.Generator or None
-        For the Glorot-uniform start of Θ, U(±sqrt(6 / (q + p))).
+        For the start of Θ.
     learned_masses : bool
         Whether node i has a mass proportional to exp(<s_i / σ, u>), with s_i its row of Ã^r X, σ the scale of each
         column (:meth:`set_scale`) and one trainable vector u, the parameter `attention`, that starts at 0. Otherwise
@@ -74,13 +73,18 @@ class SGCN(nn.Module):
         self.depth = depth
         self.propagation = one_of("propagation", propagation, (*PROPAGATIONS, *DIRECTED))
         self.activation = one_of("activation", activation, ACTIVATIONS)
-        bound = math.sqrt(6.0 / (in_features + out_features))
-        start = np.random.default_rng(seed).uniform(-bound, bound, size=(in_features, out_features))
-        self.theta = nn.Parameter(torch.from_numpy(start.astype(np.float32)))
+        self.theta = nn.Parameter(torch.empty(in_features, out_features, dtype=torch.float32))
+        self._draw(np.random.default_rng(seed))
         self.attention: nn.Parameter | None
         self.scale: Tensor | None
         self.register_parameter("attention", nn.Parameter(torch.zeros(in_features)) if learned_masses else None)
         self.register_buffer("scale", torch.ones(in_features) if learned_masses else None)
+
+    @torch.no_grad()
+    def _draw(self, rng: np.random.Generator) -> None:
+        """Draws Θ, Glorot-uniform: U(±sqrt(6 / (q + p)))."""
+        bound = math.sqrt(6.0 / sum(self.theta.shape))
+        self.theta.copy_(torch.from_numpy(rng.uniform(-bound, bound, size=tuple(self.theta.shape)).astype(np.float32)))
 
     def prepare(self, graphs: Graphs) -> Tensor:
         """Propagated features Ã^r X of all nodes [S, q]."""
@@ -110,15 +114,13 @@ class SGCN(nn.Module):
         return softmax_within((propagated.double() * (self.attention.double() / self.scale)).sum(1), sizes)
 
 
+@torch.no_grad()
 def redraw_dead(module: SGCN, prepared: Tensor, rng: np.random.Generator) -> None:
     """Draws Θ anew, up to 20 times, while it makes nothing but zeros of these nodes [S, q]: such a Θ cannot learn."""
-    bound = math.sqrt(6.0 / sum(module.theta.shape))
-    with torch.no_grad():
-        for _ in range(_REDRAWS):
-            if not len(prepared) or bool(module(prepared).any()):
-                return
-            start = rng.uniform(-bound, bound, size=tuple(module.theta.shape))
-            module.theta.copy_(torch.from_numpy(start.astype(np.float32)))
+    for _ in range(_REDRAWS):
+        if not len(prepared) or bool(module(prepared).any()):
+            return
+        module._draw(rng)
 
 
 def takes_batch(module: nn.Module) -> bool:
@@ -128,10 +130,7 @@ def takes_batch(module: nn.Module) -> bool:
 
 def prepare(module: nn.Module, graphs: Graphs) -> Tensor | None:
     """What the encoder's own `prepare` computes for these graphs [S, q]; None if it has no such method."""
-    if takes_batch(module):
-        return None
-    step: Any = module.prepare
-    return step(graphs)
+    return None if takes_batch(module) else module.prepare(graphs)  # type: ignore[operator]
 
 
 def encode(module: nn.Module, graphs: Graphs) -> Tensor:
@@ -166,19 +165,6 @@ def _encode_batch(module: nn.Module, graphs: Graphs) -> Any:
         raise ValueError(f"the encoder failed on a batch with {width} node features: {error}") from error
 
 
-def restored(encoder: nn.Module | None, weights: dict[str, np.ndarray], **options: Any) -> nn.Module:
-    """An encoder with saved weights, for use: a copy of the given one or, for None, an SGCN with these options."""
-    if encoder is None:
-        module: nn.Module = SGCN(*weights["theta"].shape, learned_masses="attention" in weights, **options)
-    else:
-        module = deepcopy(encoder)
-    try:
-        module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    except RuntimeError as error:
-        raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
-    return module.eval()
-
-
 # --- what SGCN is made of: propagation along directions, and masses that add up to 1 ---------------------------------
 
 
@@ -187,16 +173,10 @@ def propagate_directed(graphs: Graphs, depth: int, along: str = "in") -> np.ndar
 
     Means over a node and those on one side of its edges. Computed in float64 and rounded once, as :func:`propagate`.
 
-    Parameters
-    ----------
-    graphs : Graphs
-        With features x [S, q]. Edges without directions count both ways.
-    depth : int
-        The number of hops r >= 0.
     along : {"in", "out"}
         "in": W_ij is the weight of the edge j -> i, features go along the arrows; "out": of i -> j, against them. Edges
-        without weights have weight 1 (parallel ones once); weights of parallel edges add up, and the mean absolute
-        weight of each graph is 1. D holds the sums of the rows of |W| + I.
+        without weights have weight 1 (parallel ones once), those without directions count both ways; weights of
+        parallel edges add up, and the mean absolute weight of each graph is 1. D holds the row sums of |W| + I.
 
     Examples
     --------
@@ -220,31 +200,21 @@ def _neighbour_weights(graphs: Graphs, along: str) -> Any:
     data = graphs.edge_data
     if data is None or not data.directed:
         return graphs.adjacency.astype(np.float64) if graphs.weights is None else graphs.weights
-    nodes, neighbours = data.ends[::-1] if along == "in" else data.ends
-    values = np.ones(len(nodes)) if data.weights is None else data.weights
-    owner = graphs.owner[nodes]
-    mean = np.bincount(owner, np.abs(values)) / np.maximum(np.bincount(owner), 1)
-    values = values / np.where(mean > 0, mean, 1.0)[owner]
-    n = int(graphs.sizes.sum())
-    matrix = sparse.csr_array((values, (nodes, neighbours)), shape=(n, n))
-    matrix.sum_duplicates()
+    weights = np.ones(data.ends.shape[1]) if data.weights is None else data.weights
+    ends = data.ends[::-1] if along == "in" else data.ends
+    one_way = replace(graphs, edge_data=replace(data, ends=ends, weights=weights, directed=False)).weights
+    one_way.sum_duplicates()
     if data.weights is None:
-        matrix.data[:] = 1.0
-    return matrix
+        one_way.data[:] = 1.0
+    return one_way
 
 
 def softmax_within(scores: Tensor, sizes: np.ndarray) -> Tensor:
-    """Masses proportional to exp(score) that add up to 1 in each graph [S], float64; differentiable.
+    """Masses [S], float64, proportional to exp(score) of scores [S], that add up to 1 in each graph; differentiable.
 
-    They are rounded to multiples of 2^-40, and are no smaller than that: sums are then the same in any order of the
-    nodes, so that a graph and its renumbering are at distance 0. The gradient is that of the softmax.
-
-    Parameters
-    ----------
-    scores : Tensor [S]
-        One per node, graph after graph.
-    sizes : ndarray [G]
-        Nodes of each graph.
+    sizes [G]: nodes of each graph. Masses are rounded to multiples of 2^-40, and are no smaller than that: sums are
+    then the same in any order of the nodes, so that a graph and its renumbering are at distance 0. The gradient is that
+    of the softmax.
 
     Examples
     --------

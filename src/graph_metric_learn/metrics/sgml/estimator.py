@@ -24,21 +24,10 @@ from ...transport.devices import resolve_device
 from ..base import BaseGraphMetric
 from ..explanation import Explanation
 from ..unused import warn_unused
+from . import inputs
 from .encoders import SGCN, encode, redraw_dead
-from .inputs import (
-    HINT,
-    check_loss_fits,
-    check_options,
-    curves_of,
-    encode_more,
-    encode_targets,
-    task_of_objective,
-    used_of_edges,
-    warn_of_offsets,
-    warn_of_zeros,
-)
 from .matching import explain_pair
-from .state import curve_shape, fitted_state, restored
+from .state import fitted_state, restored
 from .training import History, TrainingOptions, train
 from .training.batch_distances import CurveRule
 
@@ -92,12 +81,10 @@ class SGML(BaseGraphMetric):
         9 ms, with 512 graphs 760 and 15 ms. Many distances at once take the GPU too. `to` moves a fitted metric.
     random_state : int, numpy.random.Generator or None
         One seed gives one result, bit by bit, on one machine.
-    attribute, label : str
-        Names of the node features and labels, see :func:`as_graphs`.
+    attribute, label, edge_attribute, edge_label, edge_weight : str
+        Names of what nodes and edges carry, see :func:`as_graphs`.
     progress : bool, optional
         Progress bar; by default on a terminal, for training that takes more than a second.
-    edge_attribute, edge_label, edge_weight : str
-        Names of what edges carry, see :func:`as_graphs`.
     edges : {"auto", False}
         False ignores what edges carry: the paper's reading.
     directed : {"auto", True, False}
@@ -227,14 +214,11 @@ class SGML(BaseGraphMetric):
             SGML makes no folds. The argument is there for predictors, which pass it to any metric.
         """
         graphs = self.read_new(graphs)
-        warn_unused(graphs, used_of_edges(self), hint=HINT)
+        warn_unused(graphs, inputs.used_of_edges(self), hint=inputs.HINT)
         return self.fit_read(graphs, y)
 
     def fit_read(self, given: Graphs, y: Any, task: str | None = None) -> SGML:
-        """`fit` on graphs that were read already, without a word on what SGML does not use of them.
-
-        task : in place of the metric's own, if not None.
-        """
+        """`fit` on graphs that were read already, for a `task`, without a word on what SGML does not use of them."""
         target, rng = self.begin(given, y, task)
         return self._train(given, target, rng, self._training_options())
 
@@ -243,8 +227,8 @@ class SGML(BaseGraphMetric):
 
         Returns encoded targets, classes [N] or numbers [N, T], and a source of randomness for the batches.
         """
-        check_options(self)
-        _, objective, target = encode_targets(self.task if task is None else task, self.loss, given, y)
+        inputs.check_options(self)
+        _, objective, target = inputs.encode_targets(self.task if task is None else task, self.loss, given, y)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         if not (self.warm_start and hasattr(self, "module_")):
@@ -256,11 +240,11 @@ class SGML(BaseGraphMetric):
         """Trains on from the present encoder, on these graphs; `n_epochs` more epochs. Classes may be new."""
         if not hasattr(self, "module_"):
             return self.fit(graphs, y)
-        check_options(self)
+        inputs.check_options(self)
         graphs = self.read(graphs)
-        warn_unused(graphs, used_of_edges(self), hint=HINT)
-        check_loss_fits(self.loss, task_of_objective(self.objective_))
-        target = encode_more(self.objective_, graphs, y)
+        warn_unused(graphs, inputs.used_of_edges(self), hint=inputs.HINT)
+        inputs.check_loss_fits(self.loss, inputs.task_of_objective(self.objective_))
+        target = inputs.encode_more(self.objective_, graphs, y)
         rng = np.random.default_rng([self.seed_ or 0, len(self.history_.loss)])
         options = self._training_options()
         return self._train(graphs, target, rng, options if n_epochs is None else replace(options, n_epochs=n_epochs))
@@ -271,12 +255,12 @@ class SGML(BaseGraphMetric):
         both = self.label is not None and graphs.x is not None  # labels that were asked for by name are not left out
         self.features_ = NodeFeatures("fuse" if self.features == "auto" and both else self.features).fit(graphs)
         if graphs.x is not None and self.features_.kind_ == "x":
-            warn_of_offsets(graphs.x)
+            inputs.warn_of_offsets(graphs.x)
         data = graphs.edge_data
         self.directed_, self.weighted_ = (False, False) if data is None else (data.directed, data.weights is not None)
         self.edge_sums_ = EdgeSums().fit(graphs) if self.edge_sums and data is not None else None
-        seen = {"nodes": hasattr(self.features_, "n_attributes_"), "edges": "edge vectors" in used_of_edges(self)}
-        self.columns_ = Columns.of(graphs, **seen)  # those that are not used may differ
+        uses_vectors = "edge vectors" in inputs.used_of_edges(self)  # columns that are not used may differ
+        self.columns_ = Columns.of(graphs, nodes=hasattr(self.features_, "n_attributes_"), edges=uses_vectors)
         if self.encoder is None:
             width = self.features_.width_ + (0 if self.edge_sums_ is None else self.edge_sums_.width)
             p = min(self.n_components, width)
@@ -308,7 +292,7 @@ class SGML(BaseGraphMetric):
         train(
             self.module_, features, target, self.rule_, options, rng=rng, history=self.history_, progress=self.progress
         )
-        warn_of_zeros(self.module_.eval(), features[:_SOME])
+        inputs.warn_of_zeros(self.module_.eval(), features[:_SOME])
         return self
 
     # --- reading graphs ------------------------------------------------------------------------------------------
@@ -340,7 +324,7 @@ class SGML(BaseGraphMetric):
     def embed(self, graphs: Any) -> Curves:
         """The graphs as curves: sorted once, to be compared as often as wanted (`pairwise_distances`, `kneighbors`)."""
         check_is_fitted(self, "module_")
-        parts = list(self.by_chunks(curves_of, graphs))
+        parts = list(self.by_chunks(inputs.curves_of, graphs))
         return parts[0] if len(parts) == 1 else Curves.concatenate(parts)
 
     def transform(self, graphs: Any) -> np.ndarray:
@@ -348,7 +332,6 @@ class SGML(BaseGraphMetric):
         return curve_vectors(self.embed(graphs), self.n_cells)
 
     def explain(self, graph: Any, other: Any) -> Explanation:
-        """Which nodes of two graphs are matched, and each node's share of their distance."""
         return next(self.explain_pairs([graph, other], [(0, 1)])).drawn_as([graph, other])
 
     def explain_pairs(self, graphs: Any, pairs: Any) -> Iterator[Explanation]:
@@ -369,15 +352,11 @@ class SGML(BaseGraphMetric):
 
     @classmethod
     def load(cls, path: str | Path, *, encoder: torch.nn.Module | None = None) -> SGML:
-        """The metric saved in a folder, on the CPU.
-
-        encoder : the module the metric was made with, if not the SGCN; its weights are those of the file.
-        """
+        """The metric saved in a folder, on the CPU; for one with an `encoder` of its own, with this module."""
         with opened_model(path, cls.__name__) as (_, config, tensors):
             return cls.from_state(config, tensors, encoder=encoder)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """All that makes up the fitted metric: what JSON can hold, and arrays."""
         check_is_fitted(self, "module_")
         return fitted_state(self)
 
@@ -385,11 +364,12 @@ class SGML(BaseGraphMetric):
     def from_state(
         cls, config: dict[str, Any], tensors: dict[str, np.ndarray], *, encoder: torch.nn.Module | None = None
     ) -> SGML:
-        """The metric that `state` came from."""
         return restored(cls, config, tensors, encoder)
 
     def embedded_shape(self) -> tuple[int | None, ...]:
-        return curve_shape(self)
+        width = self.module_.theta.shape[1] if isinstance(self.module_, SGCN) else None
+        directions = self.rule_.directions
+        return width if directions is None else directions.shape[1], 1 if self.distance == "sw" else width
 
     @property
     def classes_(self) -> np.ndarray:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,8 @@ def fit_many(
     Parameters
     ----------
     metrics : list of SGML
-        Fitted in place. They may differ in anything but how graphs are read: the names of what nodes and edges carry,
-        `edges` and `directed`.
+        Fitted in place, and returned. They may differ in anything but how graphs are read: the names of what nodes and
+        edges carry, `edges` and `directed`.
     graphs : list of graphs, PyG dataset or Batch
         See :func:`as_graphs`; converted once.
     y : array [N] or [N, T], optional
@@ -63,11 +64,6 @@ def fit_many(
     n_jobs : int, optional
         Threads on the CPU, as joblib counts them (−1: one per core); one per core when None. Inside
         `joblib.parallel_config`, its workers fit the metrics instead.
-
-    Returns
-    -------
-    list of SGML
-        The metrics, fitted.
 
     Examples
     --------
@@ -98,14 +94,15 @@ def fit_many(
         raise ValueError(f"{len(indices)} subsets for {len(metrics)} metrics: give one for each")
     fits = [_Fit(*fields) for fields in zip(metrics, indices, tasks, strict=True)]
     auto = "cuda" if len(metrics) >= _MODELS_PER_CORE * (os.cpu_count() or 1) and torch.cuda.is_available() else "cpu"
-    where = resolve_device(device, auto=auto)
+    device = resolve_device(device, auto=auto)
     if is_parallel():  # what joblib's workers have fitted becomes part of the metrics here
         for metric, fitted in zip(metrics, in_parallel(_fitted, fits, (graphs, y)), strict=True):
             metric.__dict__.update(fitted)
-    elif where.type == "cpu":
-        _fit_in_threads(fits, graphs, y, n_jobs)
+    elif device.type == "cpu":  # the compiled step releases the GIL
+        with ThreadPoolExecutor(min(len(fits), effective_n_jobs(-1 if n_jobs is None else n_jobs))) as pool:
+            list(pool.map(partial(_fitted, (graphs, y)), fits))  # after an error or Ctrl-C, the rest is not fitted
     else:
-        _fit_together(fits, graphs, y, where)
+        _fit_together(fits, graphs, y, device)
     return metrics
 
 
@@ -116,10 +113,6 @@ class _Fit(NamedTuple):
     indices: np.ndarray
     task: str
 
-    def alone(self, graphs: Graphs, y: np.ndarray) -> None:
-        """`fit` without its warning of what the metric does not use, which was given for all metrics together."""
-        self.metric.fit_read(self.metric.read_new(graphs[self.indices]), y[self.indices], self.task)
-
 
 def _indices(subset: Any, every: np.ndarray) -> np.ndarray:
     """Indices of the graphs of a subset, given as such or as a mask, among those of every graph."""
@@ -128,23 +121,10 @@ def _indices(subset: Any, every: np.ndarray) -> np.ndarray:
     return np.atleast_1d(every[np.asarray(subset)])
 
 
-def _fit_in_threads(fits: list[_Fit], graphs: Graphs, y: np.ndarray, n_jobs: int | None) -> None:
-    """One metric per thread: the compiled training step releases the GIL."""
-    threads = min(len(fits), effective_n_jobs(-1 if n_jobs is None else n_jobs))
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(fit.alone, graphs, y) for fit in fits]
-        try:
-            for future in futures:
-                future.result()
-        finally:  # after an error or Ctrl-C, metrics that wait are not fitted
-            for future in futures:
-                future.cancel()
-
-
 def _fitted(data: tuple[Graphs, np.ndarray], fit: _Fit) -> dict[str, Any]:
-    """What a metric holds after it was fitted."""
-    fit.alone(*data)
-    return fit.metric.__dict__
+    """What a metric holds after `fit`, without its warning of what it does not use, given for all metrics together."""
+    (metric, indices, task), (graphs, y) = fit, data
+    return metric.fit_read(metric.read_new(graphs[indices]), y[indices], task).__dict__
 
 
 def _fit_together(fits: list[_Fit], graphs: Graphs, y: np.ndarray, device: torch.device) -> None:
@@ -155,7 +135,7 @@ def _fit_together(fits: list[_Fit], graphs: Graphs, y: np.ndarray, device: torch
         metric, loss = fit.metric, named_loss(fit.metric.loss)
         batched = loss is not None and loss.batched is not None and metric.masses == "uniform"
         if not batched or metric.encoder is not None or metric.warm_start:
-            fit.alone(graphs, y)
+            _fitted((graphs, y), fit)
             continue
         codes, rng = metric.begin(graphs[fit.indices], y[fit.indices], fit.task)
         module = metric.module_.cpu()

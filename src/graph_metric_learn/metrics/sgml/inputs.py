@@ -142,21 +142,11 @@ def warn_of_offsets(x: np.ndarray) -> None:
 
 
 class Targets(NamedTuple):
-    """Targets of training graphs.
+    """Targets of training graphs."""
 
-    Attributes
-    ----------
-    task : {"classes", "numbers"}
-        What they are.
-    objective : Classes or Numbers
-        With what was learned from them: classes seen, mean and scale.
-    encoded : ndarray
-        Classes 0, 1, … [N], or standardised numbers [N, T], NaN where one is missing.
-    """
-
-    task: str
-    objective: Objective
-    encoded: np.ndarray
+    task: str  # "classes" or "numbers"
+    objective: Objective  # with what was learned from them: classes seen, mean and scale
+    encoded: np.ndarray  # classes 0, 1, … [N], or standardised numbers [N, T], NaN where one is missing
 
 
 def encode_targets(task: str, loss: Any, graphs: Graphs, y: Any) -> Targets:

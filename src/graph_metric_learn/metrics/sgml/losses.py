@@ -38,27 +38,16 @@ NCCML, NCCML_PAPER, NCA, NCA_PAPER = range(4)  # codes by which the compiled tra
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss in its three implementations; see the top of this file.
+    """A loss in its three implementations; see the top of this file."""
 
-    Attributes
-    ----------
-    autograd : callable
-        (squared distances [B, B], targets) → scalar, the sum over the batch. Targets are classes [B] or, for the task
-        "numbers", standardised numbers [B, T], NaN where one is missing.
-    compiled : int, optional
-        Its code in `training.compiled_step.loss_and_grad`.
-    batched : callable, optional
-        (squared distances [K, B, B], classes [K, B], number of classes) → losses [K], and their gradient with respect
-        to the squared distances [K, B, B]. Classes are 0, 1, …; -1 marks padding, where a batch has fewer than B
-        elements. The gradient is 0 there.
-    task : {"classes", "numbers"}
-        What it learns from.
-    """
-
+    # (squared distances [B, B], targets) → scalar, the sum over the batch. Targets are classes [B] or, for the task
+    # "numbers", standardised numbers [B, T], NaN where one is missing.
     autograd: Callable[[Tensor, Tensor], Tensor]
-    compiled: int | None = None
+    compiled: int | None = None  # its code in `training.compiled_step.loss_and_grad`
+    # (squared distances [K, B, B], classes [K, B], number of classes) → losses [K], and their gradient with respect to
+    # the squared distances [K, B, B]. Classes are 0, 1, …; -1 marks padding, where the gradient is 0.
     batched: Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]] | None = None
-    task: str = "classes"
+    task: str = "classes"  # what it learns from, or "numbers"
 
 
 LOSSES: Registry[Loss] = Registry("loss")

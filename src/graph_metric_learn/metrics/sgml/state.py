@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -9,20 +10,8 @@ import torch
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from ..._core.schema import (
-    MANY,
-    Count,
-    FieldError,
-    Natural,
-    Positive,
-    Saved,
-    array,
-    check_choice,
-    dims_of,
-    join,
-    read,
-    split,
-)
+from ..._core import schema
+from ..._core.schema import Count, FieldError, Natural, Positive, Saved, array, check_choice, dims_of, join, read, split
 from ...features import NodeFeatures
 from ...features.edge_sums import EdgeSums, EdgeSumsState
 from ...features.node_features import FeaturesState
@@ -32,7 +21,6 @@ from ...objectives import Classes, Numbers
 from ...transport.curves import DISTANCES, resolve
 from ..base import CommonParams
 from .encoders import ACTIVATIONS, DIRECTED, MASSES, SGCN
-from .encoders import restored as restored_encoder
 from .inputs import MAX_DEPTH, TASKS
 from .training import History
 from .training.batch_distances import CurveRule
@@ -54,7 +42,7 @@ class Params(CommonParams, kw_only=True):
     distance: str
     loss: str | None = None  # its name, if it has one
     n_epochs: Natural
-    batch_size: Annotated[int, Meta(ge=2, le=MANY)]
+    batch_size: Annotated[int, Meta(ge=2, le=schema.MANY)]
     learning_rate: Positive
     features: str
     propagation: str
@@ -155,21 +143,19 @@ def restored(home: type[SGML], config: Any, tensors: dict[str, np.ndarray], enco
     width = metric.features_.width_ + (0 if metric.edge_sums_ is None else metric.edge_sums_.width)
     if encoder is None:
         weights = read(EncoderWeights, saved.encoder, "encoder", q=width)
-        if (metric.masses == "learned", metric.masses == "learned") != (
-            weights.attention is not None, weights.scale is not None,
-        ):  # fmt: skip
+        if {weights.attention is not None, weights.scale is not None} != {metric.masses == "learned"}:
             raise FieldError("encoder.attention", f"and scale do not go with masses={metric.masses!r}")
         dims_of(saved, p=weights.theta.shape[1])
-    options = {name: getattr(metric, name) for name in ("depth", "propagation", "activation")}
-    metric.module_ = restored_encoder(encoder, saved.encoder, **options)
+    metric.module_ = deepcopy(encoder) if encoder is not None else SGCN(
+        *saved.encoder["theta"].shape, depth=metric.depth, propagation=metric.propagation,
+        activation=metric.activation, learned_masses=metric.masses == "learned",
+    )  # fmt: skip
+    try:
+        metric.module_.load_state_dict({name: torch.from_numpy(value) for name, value in saved.encoder.items()})
+    except RuntimeError as error:
+        raise ValueError(f"the saved weights do not fit this encoder: {error}") from None
+    metric.module_.eval()
     directions = None if saved.directions is None else torch.from_numpy(saved.directions)
     _, carry = resolve(metric.distance, 1, 1, None, 0, torch.empty(0))
     metric.rule_ = CurveRule(directions, carry, metric.ties)
     return metric
-
-
-def curve_shape(metric: SGML) -> tuple[int | None, int | None]:
-    """Directions, and coordinates of a step, of the curves of a metric that was restored; None where unknown."""
-    wide = metric.module_.theta.shape[1] if isinstance(metric.module_, SGCN) else None
-    directions = metric.rule_.directions
-    return wide if directions is None else directions.shape[1], 1 if metric.distance == "sw" else wide

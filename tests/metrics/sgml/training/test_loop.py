@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import graph_metric_learn as gml
 from graph_metric_learn.metrics.sgml.encoders import SGCN
-from graph_metric_learn.metrics.sgml.losses import LOSSES, Loss
+from graph_metric_learn.metrics.sgml.losses import LOSSES, NCA, Loss
 from graph_metric_learn.metrics.sgml.training import loop
 from graph_metric_learn.metrics.sgml.training.loop import partition
 from graph_zoo import zoo
@@ -37,14 +37,14 @@ def test_ctrl_c_keeps_the_last_finished_epoch(rng, monkeypatch):
 
 def test_which_engine_trains(monkeypatch):
     sgcn = SGCN(3, 2, seed=0)
-    assert loop._can_be_compiled(sgcn, "nca")
-    assert not loop._can_be_compiled(sgcn, gml.nca)
-    assert not loop._can_be_compiled(sgcn, "triplet")
-    assert not loop._can_be_compiled(torch.nn.Linear(3, 2), "nca")
+    assert loop._compiled_loss(sgcn, "nca") == NCA
+    assert loop._compiled_loss(sgcn, gml.nca) is None
+    assert loop._compiled_loss(sgcn, "triplet") is None
+    assert loop._compiled_loss(torch.nn.Linear(3, 2), "nca") is None
     monkeypatch.setitem(LOSSES, "by torch alone", Loss(gml.nca))
-    assert not loop._can_be_compiled(sgcn, "by torch alone")
-    assert not loop._can_be_compiled(sgcn, "mlkr")
-    assert not loop._can_be_compiled(SGCN(3, 2, seed=0, learned_masses=True), "nca")
+    assert loop._compiled_loss(sgcn, "by torch alone") is None
+    assert loop._compiled_loss(sgcn, "mlkr") is None
+    assert loop._compiled_loss(SGCN(3, 2, seed=0, learned_masses=True), "nca") is None
 
 
 def test_batches_of_numbers_are_shuffled_only(rng):

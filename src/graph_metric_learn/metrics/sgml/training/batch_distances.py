@@ -8,7 +8,7 @@ through `transport`; it serves nodes with masses of their own, since it differen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,37 +29,29 @@ _MAX_SUMS = 2**27  # numbers held at once: sums of a batch on the cells of some 
 
 @dataclass(frozen=True)
 class CurveRule:
-    """How clouds become curves: along which directions, carrying what, and with which rule for ties.
+    """How clouds become curves: along which directions, carrying what, and with which rule for ties."""
 
-    Attributes
-    ----------
-    directions : Tensor [p, M] or None
-        None for the canonical axes.
-    carry : {"points", "projections"}
-    ties : {"canonical", "first"}
-    """
+    directions: Tensor | None  # [p, M]; None for the canonical axes
+    carry: str  # "points" or "projections"
+    ties: str  # "canonical" or "first"
 
-    directions: Tensor | None
-    carry: str
-    ties: str
+    def directions_like(self, features: Tensor) -> Tensor | None:
+        """The directions, of the type and on the device of some features."""
+        return None if self.directions is None else self.directions.to(features)
 
     def curves(
         self, features: Tensor, sizes: np.ndarray, masses: Tensor | None = None, *, numpy: bool = False
     ) -> Curves:
         """Curves of clouds stored one after the other [S, p], with masses [S] if not uniform."""
-        directions = None if self.directions is None else self.directions.to(features)
         measures = Measures(features, np.asarray(sizes), masses, numpy)
-        return build_curves(measures, project(features, directions), carry=self.carry, ties=self.ties)
+        projections = project(features, self.directions_like(features))
+        return build_curves(measures, projections, carry=self.carry, ties=self.ties)
 
     def squared_distances(self, features: Tensor, sizes: np.ndarray, masses: Tensor | None = None) -> Tensor:
         """Squared distances between the clouds of a batch [B, B], differentiable in features [R, p] and masses [R]."""
         if masses is not None:
             return squared_distances(self.curves(features, sizes, masses))
         return (LoopDistances if features.device.type == "cpu" else ProductDistances).apply(features, sizes, self)
-
-    def to(self, device: Any) -> CurveRule:
-        """The same rule with its directions on another device."""
-        return self if self.directions is None else replace(self, directions=self.directions.to(device))
 
 
 class LoopDistances(torch.autograd.Function):
@@ -124,35 +116,23 @@ class ProductDistances(torch.autograd.Function):
 
 
 class _SortedBatch:
-    """The curves of a batch, ordered by number of steps.
-
-    Attributes
-    ----------
-    values : Tensor [R, D]
-        D = M · c numbers per step, c of them for each of M directions.
-    order : Tensor [R, M]
-        Which node each step shows along each direction.
-    indices : Tensor [B]
-        Index of each curve in the batch as it came.
-    """
+    """The curves of a batch, ordered by number of steps; D = M · c numbers per step, c for each of M directions."""
 
     def __init__(self, features: Tensor, sizes: np.ndarray, rule: CurveRule) -> None:
         device = features.device
-        self.rule = (
-            rule.to(device) if rule.directions is None else replace(rule, directions=rule.directions.to(features))
-        )
+        self.directions, self.carry = rule.directions_like(features), rule.carry
         order = by_size(sizes)
         self.sizes, starts = sizes[order], offsets(sizes)
-        projections = project(features, self.rule.directions)
+        projections = project(features, self.directions)
         rows = torch.from_numpy(concatenated_ranges(starts[order], self.sizes)).to(device)
-        self.order = sort_orders(Measures(features, sizes), projections, rule.ties)[rows]
+        self.order = sort_orders(Measures(features, sizes), projections, rule.ties)[rows]  # nodes by step [R, M]
         if rule.carry == "points":
             values = features.index_select(0, self.order.flatten())
         else:
             values = torch.gather(projections, 0, self.order)
         self.n_directions = self.order.shape[1]
-        self.values = values.view(len(features), -1)
-        self.indices = torch.from_numpy(order).to(device)
+        self.values = values.view(len(features), -1)  # [R, D]
+        self.indices = torch.from_numpy(order).to(device)  # of each curve in the batch as it came [B]
         self.starts = torch.from_numpy(offsets(self.sizes)).to(device)
         self.lengths = torch.from_numpy(self.sizes).to(device)
         self.sums = running_sums(self.values)
@@ -189,17 +169,17 @@ class _SortedBatch:
             yield n, slice(lo, hi), sums[:, start * width : (start + n) * width]
             start += n + 1
 
-    def _values_of(self, n: int, which: slice) -> Tensor:
-        """Values of the curves of n steps [A, n · D]."""
-        first = int(self.sizes[: which.start].sum())
-        return self.values[first : first + n * (which.stop - which.start)].view(which.stop - which.start, -1)
+    def _of(self, curves: slice, values: Tensor) -> Tensor:
+        """The rows of some curves of equal length in values of all steps [R, D], as a view [A, n · D]."""
+        first, last = self.sizes[: curves.start].sum(), self.sizes[: curves.stop].sum()
+        return values[first:last].view(curves.stop - curves.start, -1)
 
     def squared_distances(self) -> Tensor:
         """[B, B], in the order in which the batch came; exactly symmetric, 0 on the diagonal, never negative."""
         B = len(self.sizes)
         inner = self.values.new_empty(B, B)
-        for n, which, sums in self._grids():
-            torch.mm(self._values_of(n, which), sums.T, out=inner[which])
+        for _, which, sums in self._grids():
+            torch.mm(self._of(which, self.values), sums.T, out=inner[which])
         inner /= self.lengths * self.n_directions
         inner = (inner + inner.T) / 2
         norms = inner.diagonal()
@@ -211,25 +191,17 @@ class _SortedBatch:
         weights = (grad_d2 + grad_d2.T)[self.indices.unsqueeze(1), self.indices].to(self.values.dtype)
         grad_values = torch.empty_like(self.values)
         totals, weights_per_step = weights.sum(1, keepdim=True), weights / self.lengths
-        first = 0
         for n, which, sums in self._grids():
-            own = self._values_of(n, which)
-            grad = torch.addmm(
-                totals[which] * own, weights_per_step[which], sums,
+            self._of(which, grad_values)[:] = torch.addmm(
+                totals[which] * self._of(which, self.values), weights_per_step[which], sums,
                 beta=2.0 / (n * self.n_directions), alpha=-2.0 / self.n_directions,
             )  # fmt: skip
-            grad_values[first : first + n * len(own)] = grad.view(-1, self.values.shape[1])
-            first += n * len(own)
-        return self._backward_curves(grad_values.view(len(grad_values), self.n_directions, -1))
-
-    def _backward_curves(self, grad_values: Tensor) -> Tensor:
-        """From the gradient in the steps [R, M, c] to that in the node features [R, p]."""
-        rows = inverse_permutation(self.order, 0).unsqueeze(2).expand(-1, -1, grad_values.shape[2])
-        grad = torch.gather(grad_values, 0, rows)
-        if self.rule.carry == "points":
+        grad_steps = grad_values.view(len(grad_values), self.n_directions, -1)  # [R, M, c]
+        grad = torch.gather(grad_steps, 0, inverse_permutation(self.order, 0).unsqueeze(2).expand_as(grad_steps))
+        if self.carry == "points":
             return grad.sum(1)
-        assert self.rule.directions is not None
-        return grad[:, :, 0] @ self.rule.directions.T
+        assert self.directions is not None
+        return grad[:, :, 0] @ self.directions.T
 
 
 def inverse_permutation(order: Tensor, dim: int) -> Tensor:

@@ -24,22 +24,11 @@ _OPTIONS = {"fastmath": FAST_MATH, "error_model": "numpy", "nogil": True}
 
 
 class TrainingSet(NamedTuple):
-    """Graphs to train on.
+    """Graphs to train on."""
 
-    Attributes
-    ----------
-    propagated : float32 [S, q]
-        Ã^r X of all nodes.
-    offsets : int64 [G + 1]
-        Nodes of graph g: offsets[g] … offsets[g + 1] - 1.
-    y : int64 [G]
-        Classes 0 … n_classes - 1.
-    n_classes : int
-    """
-
-    propagated: np.ndarray
-    offsets: np.ndarray
-    y: np.ndarray
+    propagated: np.ndarray  # Ã^r X of all nodes, float32 [S, q]
+    offsets: np.ndarray  # nodes of graph g: offsets[g] … offsets[g + 1] - 1, int64 [G + 1]
+    y: np.ndarray  # classes 0 … n_classes - 1, int64 [G]
     n_classes: int
 
 
@@ -61,21 +50,12 @@ class Adam(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What turns propagated features into distances, beside Θ.
+    """What turns propagated features into distances, beside Θ; see `batch_distances.CurveRule`."""
 
-    Attributes
-    ----------
-    directions : float32 [p, M]
-        [p, 0] for the canonical axes.
-    on_axes, carry_points, canonical : bool
-        See `batch_distances.CurveRule`: directions is None, carry == "points", ties == "canonical".
-    relu : bool
-    """
-
-    directions: np.ndarray
-    on_axes: bool
+    directions: np.ndarray  # float32 [p, M]; [p, 0] for the canonical axes
+    on_axes: bool  # whether directions are None
     carry_points: bool
-    canonical: bool
+    canonical: bool  # the rule for ties
     relu: bool
 
 
@@ -254,21 +234,9 @@ def _nca(squared, y, by_row, grad_d2):
 
 @njit(**_OPTIONS)
 def train_steps(data, batches, adam, step, model, loss_code, losses):
-    """Adam steps on the batches, one after the other. Returns the step count.
+    """Adam steps on the batches, one after the other, in place. Takes the steps so far, returns them with these.
 
-    Parameters
-    ----------
-    data : TrainingSet
-    batches : Batches
-    adam : Adam
-        Changed in place.
-    step : int
-        Steps that Adam has taken so far.
-    model : Model
-    loss_code : int
-        See :func:`loss_and_grad`.
-    losses : float64 [number of batches]
-        Filled: the loss of each batch before its step.
+    losses : float64 [number of batches], filled: the loss of each batch before its step.
     """
     theta = adam.theta
     q, p = theta.shape

@@ -46,21 +46,11 @@ class TrainingOptions:
 
 
 class History(Saved):
-    """What happened in training, epoch by epoch.
+    """What happened in training, epoch by epoch."""
 
-    Attributes
-    ----------
-    loss : list of float
-        Mean loss per graph.
-    seconds : list of float
-        Time of each epoch.
-    interrupted : bool
-        Whether training was stopped from the keyboard.
-    """
-
-    loss: list[Number] = field(default_factory=list)
-    seconds: list[NonNegative] = field(default_factory=list)
-    interrupted: bool = False
+    loss: list[Number] = field(default_factory=list)  # mean per graph
+    seconds: list[NonNegative] = field(default_factory=list)  # time of each epoch
+    interrupted: bool = False  # whether training was stopped from the keyboard
 
     def __post_init__(self) -> None:
         if len(self.loss) != len(self.seconds):
@@ -78,31 +68,18 @@ def train(
     history: History,
     progress: bool | None = None,
 ) -> None:
-    """Trains the encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
+    """Trains an encoder in place and adds to the history. After Ctrl-C, the last finished epoch is kept.
 
-    Parameters
-    ----------
-    module : nn.Module
-        See `encoders`.
-    graphs : Graphs
-        With node features.
     y : ndarray [N] or [N, T]
         Classes 0, 1, …, or numbers, standardised.
-    rule : CurveRule
-        The distance.
-    options : TrainingOptions
     rng : numpy.random.Generator
         For the batches.
-    history : History
-        Added to.
-    progress : bool, optional
-        As in `SGML`.
     """
     n_epochs = options.n_epochs
     if n_epochs == 0:
         return
-    can_be_compiled = _can_be_compiled(module, options.loss)
-    engine = (_CompiledEngine if can_be_compiled else _AutogradEngine)(module, graphs, y, rule, options)
+    engine_type = _AutogradEngine if _compiled_loss(module, options.loss) is None else _CompiledEngine
+    engine = engine_type(module, graphs, y, rule, options)
     batching = "shuffled" if y.ndim == 2 else options.batching  # numbers: no classes that each batch should hold
     last_epoch = deepcopy(module.state_dict())
     done = 0
@@ -130,46 +107,37 @@ def check_finite(module: nn.Module) -> None:
         raise ValueError("training diverged (NaN in the encoder): scale the node features or lower learning_rate")
 
 
-def _can_be_compiled(module: nn.Module, loss: Any) -> bool:
-    """The compiled step is that of SGCN with uniform masses, on the CPU, with a loss that has compiled loops."""
+def _compiled_loss(module: nn.Module, loss: Any) -> int | None:
+    """Code of a loss in the compiled step, if that applies: to SGCN with uniform masses, on the CPU; else None."""
     named = named_loss(loss)
-    compiled_loss = named is not None and named.compiled is not None
-    on_cpu = isinstance(module, SGCN) and module.attention is None and module.theta.device.type == "cpu"
-    return on_cpu and compiled_loss
+    applies = isinstance(module, SGCN) and module.attention is None and module.theta.device.type == "cpu"
+    return named.compiled if applies and named is not None else None
 
 
 class _CompiledEngine:
-    """Epochs by the compiled step; see `_can_be_compiled`."""
+    """Epochs by the compiled step; see `_compiled_loss`."""
 
     def __init__(
         self, module: nn.Module, graphs: Graphs, y: np.ndarray, rule: CurveRule, options: TrainingOptions
     ) -> None:
         from . import compiled_step
 
-        named = named_loss(options.loss)
         assert isinstance(module, SGCN)
-        assert named is not None
-        assert named.compiled is not None
-        self.kernels, self.sizes, self.loss_code = compiled_step, graphs.sizes, named.compiled
+        self.kernels, self.sizes, self.loss_code = compiled_step, graphs.sizes, _compiled_loss(module, options.loss)
         self.rate = options.learning_rate
         self.theta = module.theta.detach().numpy()  # shares memory with the module
         self.data = compiled_step.TrainingSet(module.prepare(graphs).numpy(), graphs.offsets, y, int(y.max()) + 1)
-        on_axes = rule.directions is None
-        directions = np.zeros((self.theta.shape[1], 0), np.float32)
-        if rule.directions is not None:
-            directions = rule.directions.to(torch.float32).contiguous().numpy()
-        carry_points, canonical = rule.carry == "points", rule.ties == "canonical"
-        self.model = compiled_step.Model(directions, on_axes, carry_points, canonical, module.activation == "relu")
-        self._start_adam()
-
-    def _start_adam(self) -> None:
-        zeros = np.zeros_like(self.theta), np.zeros_like(self.theta)
-        self.adam, self.step = self.kernels.Adam(self.theta, *zeros, self.rate, ADAM_EPSILON), 0
+        directions = rule.directions_like(module.theta)
+        self.model = compiled_step.Model(
+            np.zeros((len(self.theta.T), 0), np.float32) if directions is None else directions.contiguous().numpy(),
+            directions is None, rule.carry == "points", rule.ties == "canonical", module.activation == "relu",
+        )  # fmt: skip
 
     def epoch(self, batches: list[np.ndarray], *, restart: bool) -> float:
-        """Trains on the batches and returns the sum of their losses; restart: Adam starts anew."""
+        """Trains on the batches and returns the sum of their losses; restart: Adam starts (anew)."""
         if restart:
-            self._start_adam()
+            zeros = np.zeros_like(self.theta), np.zeros_like(self.theta)
+            self.adam, self.step = self.kernels.Adam(self.theta, *zeros, self.rate, ADAM_EPSILON), 0
         nodes = np.cumsum([self.sizes[batch].sum() for batch in batches])
         total = 0.0
         for chunk in np.split(np.arange(len(batches)), np.flatnonzero(np.diff(nodes // _CHUNK_NODES)) + 1):
@@ -199,10 +167,6 @@ class _AutogradEngine:
         self.device = parameters[0].device
         self.y = torch.from_numpy(y).to(self.device)
         self.prepared = prepare(module, graphs)
-        self.optimizer = self._new_adam()
-
-    def _new_adam(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=ADAM_EPSILON)
 
     def _measures(self, batch: np.ndarray) -> tuple[Tensor, Tensor | None]:
         """Node features of the graphs of a batch [R, p], and masses [R] where they are learned."""
@@ -213,9 +177,9 @@ class _AutogradEngine:
         return self.module(prepared), node_masses(self.module, prepared, self.graphs.sizes[batch])
 
     def epoch(self, batches: list[np.ndarray], *, restart: bool) -> float:
-        """Trains on the batches and returns the sum of their losses; restart: Adam starts anew."""
+        """Trains on the batches and returns the sum of their losses; restart: Adam starts (anew)."""
         if restart:
-            self.optimizer = self._new_adam()
+            self.optimizer = torch.optim.Adam(self.module.parameters(), lr=self.rate, eps=ADAM_EPSILON)
         self.module.train()
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         for batch in batches:
@@ -240,14 +204,8 @@ class _AutogradEngine:
 def partition(y: np.ndarray, batch_size: int, rng: np.random.Generator, batching: str = "covered") -> list[np.ndarray]:
     """A random partition of the elements into batches; a last batch of one element joins the one before.
 
-    Parameters
-    ----------
     y : ndarray [N]
         Classes; for "shuffled", targets of any kind.
-    batch_size : int
-        Elements in a batch, >= 2.
-    rng : numpy.random.Generator
-        Source of randomness.
     batching : {"covered", "shuffled"}
         "shuffled" is a plain random partition, as in the paper. Small batches may then hold elements of one class
         only, from which nothing can be learned: "covered" exchanges one of their elements with another batch.

@@ -31,34 +31,16 @@ _MAX_AVERAGES = 2**29  # numbers held at once: cell averages of one step of all 
 
 @dataclass
 class Job:
-    """One model to be trained.
+    """One model to be trained."""
 
-    Attributes
-    ----------
-    module : SGCN
-        Trained in place.
-    propagated : ndarray [S, q]
-        Propagated features of the nodes of all graphs, also of those it is not trained on.
-    members : ndarray [G]
-        Indices of the graphs it is trained on.
-    y : ndarray [G]
-        Their classes, whole numbers.
-    rule : CurveRule
-    options : TrainingOptions
-    rng : numpy.random.Generator
-        For the batches.
-    history : History
-        Added to.
-    """
-
-    module: SGCN
-    propagated: np.ndarray
-    members: np.ndarray
-    y: np.ndarray
+    module: SGCN  # trained in place
+    propagated: np.ndarray  # propagated features of all nodes, also of graphs it is not trained on [S, q]
+    members: np.ndarray  # indices of the graphs it is trained on [G]
+    y: np.ndarray  # their classes, whole numbers [G]
     rule: CurveRule
     options: TrainingOptions
-    rng: np.random.Generator
-    history: History
+    rng: np.random.Generator  # for the batches
+    history: History  # added to
 
     def kind(self) -> tuple[Any, ...]:
         """What models must have in common to be trained together."""
@@ -71,13 +53,7 @@ class Job:
 def train_many(jobs: Sequence[Job], sizes: np.ndarray, device: torch.device) -> None:
     """Trains models of one kind (`Job.kind`), which may differ in data, start, directions, learning rate and batching.
 
-    Parameters
-    ----------
-    jobs : list of Job
-        With a loss by name that has a batched form.
-    sizes : ndarray [G]
-        Sizes of all graphs.
-    device : torch.device
+    Their loss has a name and a batched form; sizes [G] are those of all graphs.
     """
     options = jobs[0].options
     p = jobs[0].module.theta.shape[1]
@@ -101,26 +77,7 @@ def train_many(jobs: Sequence[Job], sizes: np.ndarray, device: torch.device) -> 
 
 
 class _Models:
-    """Models that are trained together, their Adam states, and the tables from which every step reads.
-
-    Attributes
-    ----------
-    theta : Tensor [K, q, p]
-        Parameters; rows of 0 below a model of fewer features.
-    moments : two Tensors [K, q, p]
-        Of Adam.
-    propagated : Tensor [tables, S + 1, q]
-        Each distinct `Job.propagated`, and a last row of 0 for padding.
-    first_rows : Tensor [K, 1, 1]
-        Where the table of each model starts, in rows.
-    directions : Tensor [K, p, M] or None
-    schedule : list of Tensors
-        What every step of an epoch needs: graphs, classes and sizes [steps, K, B], Adam's factors [steps, 3, K, 1, 1].
-    next_step : Tensor [1]
-        Which step of the schedule is next; on the device, so that a recorded step can advance it.
-    losses : Tensor [K]
-        Sums over the steps of an epoch so far.
-    """
+    """Models that are trained together, their Adam states, and the tables from which every step reads."""
 
     def __init__(self, jobs: Sequence[Job], sizes: np.ndarray, device: torch.device) -> None:
         first = jobs[0]
@@ -132,26 +89,24 @@ class _Models:
         self.n_classes = max(int(job.y.max()) for job in jobs) + 1
         q, p, nodes = max(job.module.theta.shape[0] for job in jobs), first.module.theta.shape[1], int(sizes.sum())
         tables = {id(job.propagated): job.propagated for job in jobs}
-        self.propagated = torch.zeros(len(tables), nodes + 1, q, device=device)
+        self.propagated = torch.zeros(len(tables), nodes + 1, q, device=device)  # with a last row of 0 for padding
         for row, table in zip(self.propagated, tables.values(), strict=True):
             row[:nodes, : table.shape[1]] = torch.from_numpy(table).to(device)
-        table_of = {key: index for index, key in enumerate(tables)}
-        self.first_rows = self._tensor([table_of[id(job.propagated)] * (nodes + 1) for job in jobs]).view(-1, 1, 1)
+        first_row = {key: index * (nodes + 1) for index, key in enumerate(tables)}  # of the table of each model
+        self.first_rows = self._tensor([first_row[id(job.propagated)] for job in jobs]).view(-1, 1, 1)  # [K, 1, 1]
         self.padding_row = nodes
         self.starts = self._tensor(offsets(sizes))
-        self.theta = torch.zeros(len(jobs), q, p, device=device)
+        self.theta = torch.zeros(len(jobs), q, p, device=device)  # rows of 0 below a model of fewer features
         for k, job in enumerate(jobs):
             self.theta[k, : job.module.theta.shape[0]] = job.module.theta.detach()
-        self.directions = None
-        if first.rule.directions is not None:
-            self.directions = torch.stack([job.rule.directions.to(self.theta) for job in jobs])  # type: ignore[union-attr]
+        directions = [each for job in jobs if (each := job.rule.directions_like(self.theta)) is not None]
+        self.directions = torch.stack(directions) if directions else None  # [K, p, M]
         self.rates = self._tensor([job.options.learning_rate for job in jobs]).to(torch.float32).view(-1, 1, 1)
-        self.moments = torch.zeros_like(self.theta), torch.zeros_like(self.theta)
-        self.steps_taken = np.zeros(len(jobs))  # by each model since Adam started
+        self.moments = torch.zeros_like(self.theta), torch.zeros_like(self.theta)  # of Adam
         self.max_nodes = max(int(sizes[job.members].max()) for job in jobs)
-        self.schedule: list[Tensor] = []
-        self.next_step = torch.zeros(1, dtype=torch.int64, device=device)
-        self.losses = torch.zeros(len(jobs), dtype=torch.float64, device=device)
+        self.schedule: list[Tensor] = []  # of an epoch, see `_make_schedule`
+        self.next_step = torch.zeros(1, dtype=torch.int64, device=device)  # there, so that a recorded step advances it
+        self.losses = torch.zeros(len(jobs), dtype=torch.float64, device=device)  # sums over the steps of an epoch
         self.cuda_graph: Any = None
 
     def _tensor(self, array: Any) -> Tensor:
@@ -170,7 +125,7 @@ class _Models:
     def epoch(self, batches: Sequence[list[np.ndarray]], *, restart: bool) -> np.ndarray:
         """Trains every model on its batches and returns the sums of their losses [K]; restart: Adam starts anew."""
         if restart:
-            self.steps_taken = np.zeros(len(batches))
+            self.steps_taken = np.zeros(len(batches))  # by each model since Adam started
             for moment in self.moments:
                 moment.zero_()
         schedule = self._make_schedule(batches)
@@ -190,7 +145,10 @@ class _Models:
         return self.losses.cpu().numpy()
 
     def _make_schedule(self, batches: Sequence[list[np.ndarray]]) -> list[Tensor]:
-        """The batches of all models as padded tables (see `schedule`); counts the steps they take."""
+        """What each step needs: graphs, classes, sizes [steps, K, B], padded; factors of Adam [steps, 3, K, 1, 1].
+
+        Counts the steps that the models take.
+        """
         K, steps = len(batches), max(map(len, batches))
         B = max(len(batch) for own in batches for batch in own)
         members, y = np.full((steps, K, B), -1), np.full((steps, K, B), -1)

@@ -13,16 +13,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ....transport.directions import project
 from .batch_distances import inverse_permutation
 
 
 class PaddedBatches:
-    """Curves of the graphs of many batches.
+    """Curves of the graphs of many batches, of their node features: points [K, B, N, p].
 
-    Parameters
-    ----------
-    points : Tensor [K, B, N, p]
-        Node features.
     sizes : Tensor [K, B]
         Nodes of each graph, 0 where there is none; the points beyond are padding.
     directions : Tensor [K, p, M] or None
@@ -36,7 +33,7 @@ class PaddedBatches:
     ) -> None:
         K, B, N, _ = points.shape
         self.sizes, self.directions, self.carry_points = sizes, directions, carry_points
-        projections = points if directions is None else _project(points, directions)
+        projections = project(points, None if directions is None else directions.movedim(1, 0)[:, :, None, None])
         padding = torch.arange(N, device=points.device) >= sizes.unsqueeze(2)
         self.order = _sort_orders(points, None if directions is None else projections, padding, canonical)
         if carry_points:
@@ -73,14 +70,6 @@ class PaddedBatches:
         return torch.matmul(grad.squeeze(4), self.directions.mT.unsqueeze(1))
 
 
-def _project(points: Tensor, directions: Tensor) -> Tensor:
-    """<x, θ> of all points and directions [K, B, N, M], coordinate by coordinate as in `transport.directions`."""
-    projections = points[..., :1] * directions[:, 0, None, None]
-    for d in range(1, points.shape[3]):
-        projections = projections + points[..., d : d + 1] * directions[:, d, None, None]
-    return projections
-
-
 def _sort_orders(points: Tensor, projections: Tensor | None, padding: Tensor, canonical: bool) -> Tensor:
     """Nodes of each graph in increasing order of each projection [K, B, N, M], padding last: `transport.ordering`.
 
@@ -92,13 +81,11 @@ def _sort_orders(points: Tensor, projections: Tensor | None, padding: Tensor, ca
         keys = (projections + 0.0).mT.masked_fill(padding.unsqueeze(2), torch.inf)  # [K, B, M, N]
     if not canonical:
         return keys.sort(dim=3, stable=True).indices.mT.contiguous()
-    lexicographic: Tensor | None = None
-    for d in reversed(range(coordinates.shape[2])):
-        key = coordinates[:, :, d]
-        key = key if lexicographic is None else torch.gather(key, 2, lexicographic)
-        order = key.sort(dim=2, stable=True).indices
-        lexicographic = order if lexicographic is None else torch.gather(lexicographic, 2, order)
-    assert lexicographic is not None
+    *others, last = coordinates.unbind(2)
+    lexicographic = last.sort(dim=2, stable=True).indices
+    for key in reversed(others):
+        order = torch.gather(key, 2, lexicographic).sort(dim=2, stable=True).indices
+        lexicographic = torch.gather(lexicographic, 2, order)
     lexicographic = lexicographic.unsqueeze(2).expand_as(keys)
     order = torch.gather(keys, 3, lexicographic).sort(dim=3, stable=True).indices
     return torch.gather(lexicographic, 3, order).mT.contiguous()
