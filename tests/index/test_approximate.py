@@ -24,7 +24,7 @@ def test_most_neighbours_are_found_and_the_recall_says_how_many(engine, rng):
     found.follow(state)
     queries = decaying(rng, 30, 24)
     distances, rows = found.search(state, queries, 10)
-    exact, _ = nearest(state, state.axes.coordinates(queries), queries, 10)
+    exact, _ = nearest(state, queries, 10)
     share = (distances <= exact[:, -1:]).mean()
     assert share > 0.9
     assert abs(share - found.recall_) < 0.1

@@ -105,11 +105,10 @@ class Approximate:
             self._measured = self._rows
 
     def _measure(self, state: State) -> None:
-        assert state.axes is not None
         rows = state.alive
         queries = state.arrays["vectors"][np.sort(np.random.default_rng(0).permutation(rows)[:_SAMPLE])]
         k = min(_SAMPLE_K, len(rows))
-        exact, _ = nearest(state, state.axes.coordinates(queries), queries, k)
+        exact, _ = nearest(state, queries, k)
         distances, _ = self.search(state, queries, k)
         self.recall_ = float((distances <= exact[:, -1:]).mean())
 

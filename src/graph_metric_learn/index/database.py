@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.files import sync
-from .axes import Axes
 from .kernels import COARSE, FINE
-from .rows import Batch, State, numbering
+from .rows import Axes, Batch, State, numbering
 
 FILE = "index.sqlite"
 VERSION = 2
@@ -141,7 +140,7 @@ class Database:
             raise self._damage("head must be one row of whole numbers that are not negative")
         head = Head(*heads[0])
         if axes:
-            self._axes = self._checked_axes(axes)
+            self._axes = self._checked_axes(*axes)
         if head.crc != head.checksum(self._axes):
             raise self._damage("head is not what was written")
         if head.curve_bytes not in (0, 4, 8) or (self._axes is None and head.count):
@@ -176,14 +175,12 @@ class Database:
         # Copy on write: compiled loops take arrays that may be written to.
         return np.asarray(np.memmap(path, np.uint8, mode="c", shape=(wanted,))).view(dtype).reshape(shape)
 
-    def _checked_axes(self, rows: list[Any]) -> Axes:
-        centre, directions, fitted_to = rows[0]
-        width = len(centre) // 8 if len(rows) == 1 and type(centre) is type(directions) is bytes else 0
+    def _checked_axes(self, row: tuple[Any, ...], *others: Any) -> Axes:
+        width = len(row[0]) // 8 if not others and [type(value) for value in row] == [bytes, bytes, int] else 0
         shape = width, min(width, COARSE + FINE)
-        fits = width and (len(centre), len(directions)) == (8 * width, 8 * math.prod(shape))
-        if not fits or type(fitted_to) is not int:
+        if not width or [len(value) for value in row[:2]] != [8 * width, 8 * math.prod(shape)]:
             raise self._damage("axes must be one row of two arrays and a number")
-        axes = Axes(np.frombuffer(centre).copy(), np.frombuffer(directions).reshape(shape).copy(), fitted_to)
+        axes = Axes(np.frombuffer(row[0]).copy(), np.frombuffer(row[1]).reshape(shape).copy(), row[2])
         if not (np.isfinite(axes.centre).all() and np.isfinite(axes.directions).all()):
             raise self._damage("axes must be finite")
         return axes
@@ -274,14 +271,11 @@ class Database:
 
     def append(self, state: State, removed: np.ndarray, batch: Batch | None) -> State:
         """Removes rows and adds others, as one change to its latest state; the next state."""
-        head = self._head._replace(
-            changes=self._head.changes + 1,
-            removed=self._head.removed + len(removed),
-            removed_crc=zlib.crc32(_raw(removed), self._head.removed_crc),
-        )
+        old, crc = self._head, zlib.crc32(_raw(removed), self._head.removed_crc)
+        head = old._replace(changes=old.changes + 1, removed=old.removed + len(removed), removed_crc=crc)
         with self._writing() as connection:
-            numbers = range(self._head.removed, head.removed)
-            connection.executemany("INSERT INTO removed VALUES (?, ?)", zip(numbers, removed.tolist(), strict=True))
+            numbered = enumerate(removed.tolist(), old.removed)
+            connection.executemany("INSERT INTO removed VALUES (?, ?)", numbered)
             if batch is not None:
                 assert state.axes is not None
                 head = _added(connection, self.folder, head, state.axes, batch)
@@ -404,9 +398,8 @@ def _added(connection: sqlite3.Connection, folder: Path, head: Head, axes: Axes,
     rows = list(zip(map(_key, batch.ids), batch.notes or [None] * len(batch.ids), strict=True))
     arrays = batch.arrays(axes, head.curve_count)
     before = head.layout(axes)
-    if head.count and {name: (dtype, shape[1:]) for name, (dtype, shape) in before.items()} != {
-        name: (array.dtype.str, array.shape[1:]) for name, array in arrays.items()
-    }:
+    kinds = {name: (array.dtype.str, array.shape[1:]) for name, array in arrays.items()}
+    if head.count and kinds != {name: (dtype, shape[1:]) for name, (dtype, shape) in before.items()}:
         raise ValueError("vectors or curves are of another kind than those of the index")
     next_id, only_numbers = numbering(head.next_id, bool(head.only_numbers), batch.ids)
     changed = {"count": head.count + len(rows), "next_id": next_id, "only_numbers": int(only_numbers)}
@@ -419,18 +412,16 @@ def _added(connection: sqlite3.Connection, folder: Path, head: Head, axes: Axes,
         data = _raw(array)
         _write_behind(folder / name, _size(*before[name]) if name in before else 0, data)
         changed[f"{name}_crc"] = zlib.crc32(data, getattr(head, f"{name}_crc"))
-    connection.executemany(
-        "INSERT INTO rows VALUES (?, ?, ?)", ((row, *entry) for row, entry in enumerate(rows, head.count))
-    )
+    numbered = ((row, *entry) for row, entry in enumerate(rows, head.count))
+    connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", numbered)
     return head._replace(**changed)
 
 
 def _write_behind(path: Path, end: int, data: memoryview) -> None:
     """Writes behind the first bytes of a file, in place of what an interrupted change has left there."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         os.ftruncate(handle, end)
-        os.lseek(handle, end, os.SEEK_SET)
         while len(data):  # the system may take some of the bytes at a time
             data = data[os.write(handle, data[:_WRITE]) :]
     finally:

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from .approximate import Approximate
-from .axes import Axes
 from .catalogue import Catalogue, checked_id, encode
 from .folder import IndexFolder
-from .rows import NO_ROWS, Batch, State, appended, batches_of, compacted_axes
+from .rows import NO_ROWS, Axes, Batch, State, appended, batches_of, compacted_axes
 
 _Curves = dict[str, np.ndarray]
 
