@@ -115,10 +115,7 @@ _INDEX = "CREATE INDEX rows_of_id ON rows (id)"
 class Database:
     """The database of a build and what it describes; also the catalogue of its states.
 
-    Parameters
-    ----------
-    folder : path
-        Of the build.
+    folder : path of the build
     """
 
     def __init__(self, folder: Path) -> None:

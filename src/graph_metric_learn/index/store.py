@@ -20,7 +20,8 @@ from .catalogue import Catalogue, checked_id, encode
 from .folder import IndexFolder
 from .rows import NO_ROWS, Axes, Batch, State, appended, batches_of, compacted_axes
 
-_Curves = dict[str, np.ndarray]
+_Values = Sequence[Any] | None  # one for each row
+_Curves = dict[str, np.ndarray] | None
 
 
 class Store:
@@ -57,11 +58,7 @@ class Store:
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def add(
-        self,
-        vectors: np.ndarray,
-        ids: Sequence[Any] | None = None,
-        metadata: Sequence[Any] | None = None,
-        curves: _Curves | None = None,
+        self, vectors: np.ndarray, ids: _Values = None, metadata: _Values = None, curves: _Curves = None
     ) -> Sequence[Any]:
         """Adds vectors [n, d], float32; their ids, running numbers if None were given."""
         with self._latest() as state:
@@ -70,20 +67,12 @@ class Store:
                 checked_id(max(ids, default=0))
             taken = np.flatnonzero(state.find(ids) >= 0)
             if len(taken):
-                first = ids[taken[0]]
-                raise ValueError(
-                    f"id {first!r} is in the index already: update() replaces its graph, remove() removes it"
-                )
+                taken_id = f"id {ids[taken[0]]!r} is in the index already"
+                raise ValueError(f"{taken_id}: update() replaces its graph, remove() removes it")
             self._put(state, NO_ROWS, vectors, ids, None if metadata is None else encode(metadata), curves)
         return ids
 
-    def update(
-        self,
-        vectors: np.ndarray,
-        ids: Sequence[Any],
-        metadata: Sequence[Any] | None = None,
-        curves: _Curves | None = None,
-    ) -> None:
+    def update(self, vectors: np.ndarray, ids: Sequence[Any], metadata: _Values = None, curves: _Curves = None) -> None:
         """Replaces the vectors [n, d] of known ids, and their metadata unless None is given."""
         with self._latest() as state:
             rows = state.rows_of(ids)
@@ -111,13 +100,7 @@ class Store:
             yield self.state
 
     def _put(
-        self,
-        state: State,
-        removed: np.ndarray,
-        vectors: np.ndarray,
-        ids: Sequence[Any],
-        notes: Sequence[bytes | None] | None,
-        curves: _Curves | None,
+        self, state: State, removed: np.ndarray, vectors: np.ndarray, ids: _Values, notes: _Values, curves: _Curves
     ) -> None:
         """Adds rows, in place of those that are removed."""
         batch = Batch(np.ascontiguousarray(vectors, dtype=np.float32), ids, notes, curves or {})
