@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from graph_metric_learn.index.axes import Axes
-from graph_metric_learn.index.rows import Batch, State, appended
+from graph_metric_learn.index.rows import Axes, Batch, State, appended
 
 
 def distances_to(vectors, query):

@@ -90,7 +90,7 @@ def test_a_change_that_cannot_be_undone_is_said(built, monkeypatch):
     """As in a folder without a right to write."""
     opened, _ = built
 
-    def connect(path, mode):
+    def connect(path):
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
     monkeypatch.setattr(database, "_connect", connect)
@@ -168,7 +168,6 @@ def test_verifying_finds_what_should_not_have_been_written(tmp_path, rng, ids, v
 
 
 def test_many_ids_at_once(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr(database, "_ASKED", 7)
     monkeypatch.setattr(database, "_CHECKED", 11)
     ids = [f"g{i}" for i in range(100)]
     state = appended(State(), batch(rng, ids))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from graph_metric_learn.index import kernels
-from graph_metric_learn.index.axes import Axes
+from graph_metric_learn.index.rows import Axes
 from vector_oracle import decaying, distances_to, nearest_rows
 
 NO_DEAD = np.zeros(0, np.bool_)

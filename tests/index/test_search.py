@@ -3,8 +3,7 @@ import pytest
 
 import graph_metric_learn as gml
 from graph_metric_learn.index import search
-from graph_metric_learn.index.axes import Axes
-from graph_metric_learn.index.rows import Batch, State, appended
+from graph_metric_learn.index.rows import Axes, Batch, State, appended
 from graph_metric_learn.transport import curve_vectors
 from vector_oracle import decaying, nearest_rows, state_of
 
@@ -23,7 +22,7 @@ def data(request, rng):
 def test_the_nearest_are_those_of_a_plain_search(data, count, k):
     vectors, queries, dead, state = data
     queries = queries[-count:]
-    distances, rows = search.nearest(state, state.axes.coordinates(queries), queries, k)
+    distances, rows = search.nearest(state, queries, k)
     for q, query in enumerate(queries):
         expected, where = nearest_rows(vectors, query, k, dead)
         np.testing.assert_array_equal(rows[q], where)
@@ -32,34 +31,28 @@ def test_the_nearest_are_those_of_a_plain_search(data, count, k):
 
 def test_threads_products_and_small_pieces_find_the_same(data, monkeypatch):
     _vectors, queries, _, state = data
-    coordinates = state.axes.coordinates(queries)
-    expected = search.nearest(state, coordinates, queries, 5)
-    used = []
-    by_products = search._by_products
-    monkeypatch.setattr(search, "_by_products", lambda *args: used.append(len(args[0])) or by_products(*args))
+    expected = search.nearest(state, queries, 5)
     monkeypatch.setattr(search, "_PIECE", 256)
     monkeypatch.setattr(search, "_THREADED", 100)
     monkeypatch.setattr(search, "_SEED_ROWS", 50)
-    for share, expects_products in ((1.1, False), (-1.0, True)):
-        used.clear()
+    for share in (1.1, -1.0):  # never by products, and always from the second piece on
         monkeypatch.setattr(search, "_MOST_REFINED", share)
-        for found, wanted in zip(search.nearest(state, coordinates, queries, 5), expected, strict=True):
+        for found, wanted in zip(search.nearest(state, queries, 5), expected, strict=True):
             np.testing.assert_array_equal(found, wanted)
-        assert bool(used) == expects_products
-    one = search.nearest(state, coordinates[:1], queries[:1], 5)
+    one = search.nearest(state, queries[:1], 5)
     np.testing.assert_array_equal(one[1], expected[1][:1])
 
 
 def test_radius(data):
     vectors, queries, dead, state = data
     for q in (0, -2):
-        coordinates, query = state.axes.coordinates(queries)[q], queries[q]
+        query = queries[q]
         exact, order = nearest_rows(vectors, query, len(vectors) - len(dead), dead)
-        distances, rows = search.within_radius(state, coordinates, query, float(exact[30]) * (1 + 1e-9))
+        distances, rows = search.within_radius(state, query, float(exact[30]) * (1 + 1e-9))
         np.testing.assert_array_equal(rows, order[:31])
         np.testing.assert_allclose(distances, exact[:31], rtol=1e-12, atol=1e-15)
-    assert list(search.within_radius(state, coordinates, query, 0.0)[1]) == [10, 2500]  # 2000 is dead
-    assert len(search.within_radius(State(), coordinates, query, 1.0)[1]) == 0
+    assert list(search.within_radius(state, query, 0.0)[1]) == [10, 2500]  # 2000 is dead
+    assert len(search.within_radius(State(), query, 1.0)[1]) == 0
 
 
 # --- curves ----------------------------------------------------------------------------------------------------------
@@ -77,11 +70,11 @@ def curve_data(request, rng):
     axes, state = Axes.fit(vectors), State()
     for lo, hi in ((0, 40), (40, 120)):
         state = appended(state, Batch(vectors[lo:hi], range(lo, hi), None, search.curve_arrays(curves[lo:hi])), axes)
-    return curves, vectors, axes.coordinates(vectors), state
+    return curves, vectors, state
 
 
 def test_curves_come_back(curve_data):
-    curves, _, _, state = curve_data
+    curves, _, state = curve_data
     rows = np.array([3, 39, 40, 119])
     found = search.curves_at(state, rows)
     np.testing.assert_array_equal(found.values, curves[rows].values)
@@ -90,9 +83,9 @@ def test_curves_come_back(curve_data):
 
 
 def test_the_nearest_are_those_of_all_exact_distances(curve_data):
-    curves, vectors, coordinates, state = curve_data
+    curves, vectors, state = curve_data
     some = np.arange(0, 120, 9)
-    distances, rows = search.nearest_curves(state, coordinates[some], vectors[some], curves[some], 4)
+    distances, rows = search.nearest_curves(state, vectors[some], curves[some], 4)
     exact = gml.pairwise_distances(curves)[some]
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :4], atol=1e-5)
     np.testing.assert_allclose(np.take_along_axis(exact, rows, 1), distances, atol=1e-5)
@@ -101,19 +94,19 @@ def test_the_nearest_are_those_of_all_exact_distances(curve_data):
 
 
 def test_removed_rows_are_left_out(curve_data):
-    curves, vectors, coordinates, state = curve_data
+    curves, vectors, state = curve_data
     state = state.without(np.array([7]))
-    _, rows = search.nearest_curves(state, coordinates[7:8], vectors[7:8], curves[7:8], 1)
+    _, rows = search.nearest_curves(state, vectors[7:8], curves[7:8], 1)
     assert rows[0, 0] == 50
 
 
 def test_within_a_radius(curve_data):
-    curves, vectors, coordinates, state = curve_data
+    curves, vectors, state = curve_data
     exact = gml.pairwise_distances(curves)[7]
     radius = float(np.sort(exact)[12]) * 1.0001
-    distances, rows = search.curves_within(state, coordinates[7], vectors[7], curves[7:8], radius)
+    distances, rows = search.curves_within(state, vectors[7], curves[7:8], radius)
     assert set(rows) == set(np.flatnonzero(exact <= radius))
     assert list(rows[:2]) == [7, 50]
     assert (np.diff(distances) >= 0).all()
-    far = search.curves_within(state, coordinates[7] + 100, vectors[7] + 100, curves[7:8], 0.0)
+    far = search.curves_within(state, vectors[7] + 100, curves[7:8], 0.0)
     assert len(far[0]) == 0

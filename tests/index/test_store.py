@@ -109,7 +109,7 @@ def test_one_by_one_is_as_together_and_axes_follow(opened, rng):
     state = again().state
     assert state.axes.fitted_to == 256
     queries = vectors[:7]
-    distances, rows = nearest(state, state.axes.coordinates(queries), queries, 4)
+    distances, rows = nearest(state, queries, 4)
     for q in range(7):
         exact = distances_to(vectors, queries[q])
         assert state.catalogue.ids(rows[q]) == np.argsort(exact, kind="stable")[:4].tolist()
@@ -197,7 +197,7 @@ def test_any_sequence_of_changes_is_that_of_a_dictionary(tmp_path_factory, on_di
             state = store.state
             query = vectors[:1]
             k = min(3, len(expected))
-            distances, found = nearest(state, state.axes.coordinates(query), query, k)
+            distances, found = nearest(state, query, k)
             exact = np.sort(distances_to([v for v, _ in expected.values()], query[0]))[:k]
             np.testing.assert_allclose(distances[0], exact, rtol=1e-12, atol=1e-12)
             assert (state.find(state.catalogue.ids(found[0])) == found[0]).all()
@@ -213,7 +213,7 @@ def test_searches_go_on_while_others_change(rng):
         own = np.random.default_rng(seed)
         while not stop.is_set():
             state, query = store.state, vectors_for(own, 1)
-            distances, rows = nearest(state, state.axes.coordinates(query), query, 20)
+            distances, rows = nearest(state, query, 20)
             if len(set(state.catalogue.ids(rows[0]))) != 20 or (np.diff(distances[0]) < 0).any():
                 failures.append(rows)
 

@@ -95,9 +95,7 @@ def _search(report: Report, store: Store, vectors: np.ndarray, queries: np.ndarr
 
 
 def _nearest(store: Store, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    state = store.state
-    assert state.axes is not None
-    return nearest(state, state.axes.coordinates(queries), queries, _K)
+    return nearest(store.state, queries, _K)
 
 
 def _changes(report: Report, where: str, store: Store, queries: np.ndarray) -> None:

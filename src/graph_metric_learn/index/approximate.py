@@ -72,14 +72,6 @@ class FaissEngine:
         return self._index.search(np.ascontiguousarray(queries), k)[1]
 
 
-def new_engine(width: int) -> Engine:
-    """The first engine that is installed."""
-    for name, engine in ENGINES.items():
-        if find_spec(name) is not None:
-            return engine(width)
-    raise ValueError("approximate=True needs usearch or faiss-cpu: pip install graph-metric-learn[index]")
-
-
 class Approximate:
     """An approximate index of the rows of an exact one, which grows with it.
 
@@ -90,7 +82,10 @@ class Approximate:
     """
 
     def __init__(self, width: int) -> None:
-        self._engine = new_engine(width)
+        engine = next((engine for name, engine in ENGINES.items() if find_spec(name) is not None), None)
+        if engine is None:
+            raise ValueError("approximate=True needs usearch or faiss-cpu: pip install graph-metric-learn[index]")
+        self._engine: Engine = engine(width)
         self._rows = 0
         self._measured = 0
         self.recall_ = 1.0
@@ -101,17 +96,11 @@ class Approximate:
             self._engine.add(self._rows, state.arrays["vectors"][self._rows :])
             self._rows = state.count
         if self._rows > _MORE * self._measured:
-            self._measure(state)
-            self._measured = self._rows
-
-    def _measure(self, state: State) -> None:
-        assert state.axes is not None
-        rows = state.alive
-        queries = state.arrays["vectors"][np.sort(np.random.default_rng(0).permutation(rows)[:_SAMPLE])]
-        k = min(_SAMPLE_K, len(rows))
-        exact, _ = nearest(state, state.axes.coordinates(queries), queries, k)
-        distances, _ = self.search(state, queries, k)
-        self.recall_ = float((distances <= exact[:, -1:]).mean())
+            self._measured, rows = self._rows, state.alive
+            queries = state.arrays["vectors"][np.sort(np.random.default_rng(0).permutation(rows)[:_SAMPLE])]
+            k = min(_SAMPLE_K, len(rows))
+            exact, distances = nearest(state, queries, k)[0], self.search(state, queries, k)[0]
+            self.recall_ = float((distances <= exact[:, -1:]).mean())
 
     def search(self, state: State, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and rows [Q, k] of rows that are likely the nearest; the distances are exact."""

@@ -9,6 +9,7 @@ since anybody may have written it: the schema, every field, and sizes of files a
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
 import sqlite3
@@ -17,30 +18,30 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core.files import sync
-from .axes import Axes
 from .kernels import COARSE, FINE
-from .rows import Batch, State, numbering
+from .rows import Axes, Batch, State, numbering
 
 FILE = "index.sqlite"
 VERSION = 2
 _APPLICATION = 0x474D4C49  # tells this kind of database from others
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # at the end of a journal that names other files
 _WAIT = 60.0  # seconds for another process that reads or commits
-_ASKED = 500  # ids or rows in one query
+_JOURNAL = 2**20  # bytes that are kept of it between changes
+_ERRORS = {
+    "readonly": errno.EROFS, "disk is full": errno.ENOSPC, "disk I/O": errno.EIO, "is locked": errno.EBUSY
+}  # fmt: skip
 _CHECKED = 50_000  # rows that are compared with their checksum at a time
 _WRITE = 2**24  # bytes at a time
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """What describes a build at one moment, in whole numbers: one row of the database.
 
     Attributes
@@ -57,10 +58,12 @@ class Head:
         Checksums of ids and metadata in their order, and of the rows that were removed in theirs.
     coarse_crc, … : int
         Checksums of the arrays.
+    crc : int
+        The checksum of all this and of the axes.
     """
 
     changes: int = 0
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # not the method of tuples
     removed: int = 0
     next_id: int = 0
     only_numbers: int = 1
@@ -77,6 +80,7 @@ class Head:
     curves_crc: int = 0
     curve_ends_crc: int = 0
     steps_crc: int = 0
+    crc: int = 0
 
     def layout(self, axes: Axes | None) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type and shape of each array, which is the beginning of the file of its name."""
@@ -92,29 +96,26 @@ class Head:
                 arrays["steps"] = "<f8", shape[:2]
         return arrays
 
-    def crc(self, axes: Axes | None) -> int:
-        """A checksum of all this and of the axes."""
+    def checksum(self, axes: Axes | None) -> int:
+        """What `crc` must be."""
         crcs = () if axes is None else (axes.fitted_to, *(zlib.crc32(_raw(a)) for a in (axes.centre, axes.directions)))
-        return zlib.crc32(repr((*vars(self).values(), *crcs)).encode())
+        return zlib.crc32(repr((*self[:-1], *crcs)).encode())
 
 
-_HEAD = tuple(one.name for one in fields(Head))
 _TABLES = (
-    f"CREATE TABLE head ({' INTEGER, '.join(_HEAD)} INTEGER, crc INTEGER)",
+    f"CREATE TABLE head ({' INTEGER, '.join(Head._fields)} INTEGER)",
     "CREATE TABLE axes (centre BLOB, directions BLOB, fitted_to INTEGER)",
     "CREATE TABLE removed (number INTEGER PRIMARY KEY, row INTEGER)",
     "CREATE TABLE rows (row INTEGER PRIMARY KEY, id, note BLOB)",
 )
+_KIND = f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {VERSION}"
 _INDEX = "CREATE INDEX rows_of_id ON rows (id)"
 
 
 class Database:
     """The database of a build and what it describes; also the catalogue of its states.
 
-    Parameters
-    ----------
-    folder : path
-        Of the build.
+    folder : path of the build
     """
 
     def __init__(self, folder: Path) -> None:
@@ -128,16 +129,16 @@ class Database:
 
     def read(self) -> State:
         """The rows that count now, mapped."""
-        queries = ["SELECT * FROM head LIMIT 2", "SELECT row FROM removed ORDER BY number"]
-        if self._axes is None:
-            queries.append("SELECT * FROM axes LIMIT 2")
-        heads, removed, *axes = self._ask(*queries)
-        if len(heads) != 1 or any(type(value) is not int or not 0 <= value < 2**63 for value in heads[0]):
+        with self._reading() as connection:
+            heads = connection.execute("SELECT * FROM head LIMIT 2").fetchall()
+            removed = connection.execute("SELECT row FROM removed ORDER BY number").fetchall()
+            axes = connection.execute("SELECT * FROM axes LIMIT 2").fetchall() if self._axes is None else []
+        if len(heads) != 1 or any(type(value) is not int or value < 0 for value in heads[0]):
             raise self._damage("head must be one row of whole numbers that are not negative")
-        head = Head(**dict(zip(_HEAD, heads[0], strict=False)))
-        if axes and axes[0]:
-            self._axes = self._checked_axes(axes[0])
-        if heads[0][-1] != head.crc(self._axes):
+        head = Head(*heads[0])
+        if axes:
+            self._axes = self._checked_axes(*axes)
+        if head.crc != head.checksum(self._axes):
             raise self._damage("head is not what was written")
         if head.curve_bytes not in (0, 4, 8) or (self._axes is None and head.count):
             raise self._damage(f"there is no index of {head.count} rows with curves of {head.curve_bytes} bytes")
@@ -147,7 +148,7 @@ class Database:
 
     def is_current(self) -> bool:
         """Whether nothing has changed since it was read."""
-        return self._ask("SELECT changes FROM head") == [[(self._head.changes,)]]
+        return self._ask("SELECT changes FROM head") == [(self._head.changes,)]
 
     def _state(self, arrays: dict[str, np.ndarray], dead: np.ndarray) -> State:
         return State(arrays, dead, self._axes, self._head.next_id, bool(self._head.only_numbers), self)
@@ -162,7 +163,7 @@ class Database:
 
     def _map(self, name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
         """An array, mapped: pages are read when they are used. Writing to it changes no file."""
-        path, wanted = self.folder / name, np.dtype(dtype).itemsize * math.prod(shape)
+        path, wanted = self.folder / name, _size(dtype, shape)
         size = path.stat().st_size
         if size < wanted:
             raise ValueError(f"{path} has {size} bytes, the database says {wanted}: it is damaged")
@@ -171,14 +172,12 @@ class Database:
         # Copy on write: compiled loops take arrays that may be written to.
         return np.asarray(np.memmap(path, np.uint8, mode="c", shape=(wanted,))).view(dtype).reshape(shape)
 
-    def _checked_axes(self, rows: list[Any]) -> Axes:
-        centre, directions, fitted_to = rows[0]
-        width = len(centre) // 8 if len(rows) == 1 and type(centre) is type(directions) is bytes else 0
+    def _checked_axes(self, row: tuple[Any, ...], *others: Any) -> Axes:
+        width = len(row[0]) // 8 if not others and [type(value) for value in row] == [bytes, bytes, int] else 0
         shape = width, min(width, COARSE + FINE)
-        fits = width and (len(centre), len(directions)) == (8 * width, 8 * math.prod(shape))
-        if not fits or type(fitted_to) is not int:
+        if not width or [len(value) for value in row[:2]] != [8 * width, 8 * math.prod(shape)]:
             raise self._damage("axes must be one row of two arrays and a number")
-        axes = Axes(np.frombuffer(centre).copy(), np.frombuffer(directions).reshape(shape).copy(), fitted_to)
+        axes = Axes(np.frombuffer(row[0]).copy(), np.frombuffer(row[1]).reshape(shape).copy(), row[2])
         if not (np.isfinite(axes.centre).all() and np.isfinite(axes.directions).all()):
             raise self._damage("axes must be finite")
         return axes
@@ -198,49 +197,49 @@ class Database:
 
     # --- ids and metadata --------------------------------------------------------------------------------------------
 
-    def candidates(self, ids: Sequence[Any], count: int) -> Iterator[tuple[int, int]]:
+    def candidates(self, ids: Sequence[Any], count: int) -> list[tuple[int, int]]:
         """See `Catalogue`."""
-        keys = {_key(value): i for i, value in enumerate(ids) if isinstance(value, (int, str))} if count else {}
-        asked = list(keys)
-        for lo in range(0, len(asked), _ASKED):
-            some = asked[lo : lo + _ASKED]
-            sql = f"SELECT id, row FROM rows WHERE id IN ({','.join('?' * len(some))})"
-            for key, row in self._ask(sql, parameters=some)[0]:
-                if key not in keys or type(row) is not int or row < 0:
-                    raise self._damage("ids do not lead to rows")
-                if row < count:
-                    yield keys[key], row
+        pairs: list[tuple[int, Any]] = []
+        with self._reading() as connection:
+            for i, value in enumerate(ids):
+                if isinstance(value, (int, str)):
+                    entries = connection.execute("SELECT row FROM rows WHERE id = ?", (_key(value),))
+                    pairs += [(i, row) for (row,) in entries]
+        return [(i, row) for i, row in pairs if 0 <= row < count]
 
     def ids(self, rows: np.ndarray) -> list[Any]:
-        """The ids of these rows [n], in any order."""
-        try:
-            return [_id(key) for key in self._column("id", rows)]
-        except (TypeError, UnicodeDecodeError):
-            raise self._damage("an id is neither a number nor text") from None
+        """See `Catalogue`."""
+        return self._ids(self._column("id", rows))
 
     def notes(self, rows: np.ndarray) -> list[bytes | None]:
-        """The metadata of these rows [n] as JSON, in any order."""
+        """See `Catalogue`."""
         notes = self._column("note", rows)
         if not all(note is None or type(note) is bytes for note in notes):
             raise self._damage("metadata must be JSON")
         return notes
 
     def _column(self, name: str, rows: np.ndarray) -> list[Any]:
-        different = np.unique(rows)
-        values: dict[int, Any] = {}
-        for lo in range(0, len(different), _ASKED):
-            some = ",".join(map(str, different[lo : lo + _ASKED].tolist()))
-            values.update(self._ask(f"SELECT row, {name} FROM rows WHERE row IN ({some})")[0])
-        if len(values) < len(different):
-            raise self._damage(f"{len(different) - len(values)} rows are missing")
-        return [values[row] for row in rows.tolist()]
+        sql = f"SELECT rows.{name} FROM json_each(?) AS one CROSS JOIN rows ON row = one.value ORDER BY one.key"
+        values = self._ask(sql, json.dumps(rows.tolist()))
+        if len(values) < len(rows):
+            raise self._damage(f"{len(rows) - len(values)} rows are missing")
+        return [value for (value,) in values]
+
+    def _ids(self, keys: list[Any]) -> list[Any]:
+        """Ids from what the database keeps of them, see `_key`."""
+        try:
+            if all(type(key) in (int, bytes) for key in keys):
+                return [key if type(key) is int else key.decode("utf-8", "surrogatepass") for key in keys]
+        except UnicodeDecodeError:
+            pass
+        raise self._damage("an id is neither a number nor text")
 
     # --- verifying ---------------------------------------------------------------------------------------------------
 
     def verify(self) -> None:
         """A `ValueError` that names what is damaged unless everything is what was written, and makes sense."""
         state, head = self.read(), self._head
-        if self._ask("PRAGMA integrity_check(1)") != [[("ok",)]]:
+        if self._ask("PRAGMA integrity_check(1)") != [("ok",)]:
             raise self._damage("its pages do not fit together")
         for name, array in state.arrays.items():
             crc = 0
@@ -253,30 +252,27 @@ class Database:
                 raise ValueError(f"{self.folder / name} is damaged: {name} is not what was written")
         crc = 0
         for lo in range(0, head.count, _CHECKED):
-            sql = f"SELECT id, note FROM rows WHERE row >= {lo} AND row < {min(lo + _CHECKED, head.count)} ORDER BY row"
-            crc = _rows_crc(self._ask(sql)[0], crc)
+            hi = min(lo + _CHECKED, head.count)
+            sql = "SELECT id, note FROM rows WHERE row >= ? AND row < ? ORDER BY row"
+            crc = _rows_crc(self._ask(sql, lo, hi), crc)
         if crc != head.rows_crc:
             raise self._damage("ids or metadata are not what was written")
         twice = (
             "SELECT id FROM rows WHERE row < ? AND row NOT IN (SELECT row FROM removed WHERE number < ?) "
             "GROUP BY id HAVING count(*) > 1 LIMIT 1"
         )
-        for (key,) in self._ask(twice, parameters=(head.count, head.removed))[0]:
-            raise self._damage(f"id {_id(key)!r} is there twice")
+        for (key,) in self._ask(twice, head.count, head.removed):
+            raise self._damage(f"id {self._ids([key])[0]!r} is there twice")
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def append(self, state: State, removed: np.ndarray, batch: Batch | None) -> State:
         """Removes rows and adds others, as one change to its latest state; the next state."""
-        head = replace(
-            self._head,
-            changes=self._head.changes + 1,
-            removed=self._head.removed + len(removed),
-            removed_crc=zlib.crc32(_raw(removed), self._head.removed_crc),
-        )
+        old, crc = self._head, zlib.crc32(_raw(removed), self._head.removed_crc)
+        head = old._replace(changes=old.changes + 1, removed=old.removed + len(removed), removed_crc=crc)
         with self._writing() as connection:
-            numbers = range(self._head.removed, head.removed)
-            connection.executemany("INSERT INTO removed VALUES (?, ?)", zip(numbers, removed.tolist(), strict=True))
+            numbered = enumerate(removed.tolist(), old.removed)
+            connection.executemany("INSERT INTO removed VALUES (?, ?)", numbered)
             if batch is not None:
                 assert state.axes is not None
                 head = _added(connection, self.folder, head, state.axes, batch)
@@ -290,57 +286,57 @@ class Database:
         """Writes a new build, which is on disk then; nobody knows of it yet, so it needs no journal."""
         folder.mkdir()
         path = folder / FILE
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
-            with _clear_errors(path):
-                for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"):
-                    connection.execute(f"PRAGMA {setting}")
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-                connection.execute("BEGIN")
-                for table in _TABLES:
-                    connection.execute(table)
-                head = Head(changes=1, next_id=next_id)
-                if axes is not None:
-                    row = axes.centre.tobytes(), axes.directions.tobytes(), axes.fitted_to
-                    connection.execute("INSERT INTO axes VALUES (?, ?, ?)", row)
-                    for batch in batches:
-                        head = _added(connection, folder, head, axes, batch)
-                connection.execute(_INDEX)
-                _write_head(connection, head, axes)
-                connection.execute("COMMIT")
-        finally:
-            connection.close()
+        with _clear_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"):
+                connection.execute(f"PRAGMA {setting}")
+            for statement in (*_KIND, "BEGIN", *_TABLES):
+                connection.execute(statement)
+            head = Head(changes=1, next_id=next_id)
+            if axes is not None:
+                row = axes.centre.tobytes(), axes.directions.tobytes(), axes.fitted_to
+                connection.execute("INSERT INTO axes VALUES (?, ?, ?)", row)
+                for batch in batches:
+                    head = _added(connection, folder, head, axes, batch)
+            connection.execute(_INDEX)
+            _write_head(connection, head, axes)
+            connection.execute("COMMIT")
         _sync_all([*folder.iterdir(), folder])
 
     # --- connections -------------------------------------------------------------------------------------------------
 
-    def _ask(self, *queries: str, parameters: Sequence[Any] = ()) -> list[list[Any]]:
-        """The rows of each query, all of one moment; a change that was interrupted is undone before."""
-        for _ in range(2):
-            if self._process != os.getpid():  # a forked process opens its own connection
-                self._process, self._lock, self._connection = os.getpid(), threading.Lock(), None
-            with self._lock:
-                try:
-                    with _clear_errors(self.path):
-                        if self._connection is None:
-                            self._connection = self._opened()
-                        self._connection.execute("BEGIN")
-                        return [self._connection.execute(query, parameters).fetchall() for query in queries]
-                except _ReadOnlyError:
-                    self._undo()
-                finally:
-                    if self._connection is not None and self._connection.in_transaction:
-                        with suppress(sqlite3.Error):
-                            self._connection.rollback()
-        raise self._damage("its journal cannot be undone")
+    def _ask(self, sql: str, *parameters: Any) -> list[Any]:
+        """The rows of a query."""
+        with self._reading() as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all of one moment. A change that was interrupted is undone before, by SQLite."""
+        if self._process != os.getpid():  # a forked process opens its own connection
+            self._process, self._lock, self._connection = os.getpid(), threading.Lock(), None
+        try:
+            with self._lock, _clear_errors(self.path):
+                self._check_journal()
+                if self._connection is None:
+                    self._connection = self._opened()
+                with self._connection:
+                    self._connection.execute("BEGIN")
+                    yield self._connection
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            raise ValueError(
+                f"{self.path}: a change was interrupted and has to be undone first, which needs the right to write: "
+                "open the index where there is one"
+            ) from None
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection that only reads, to a database that is as we make them."""
+        """A connection for queries alone, to a database that is as we make them."""
         if not self.path.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
-        connection = _connect(self.path, "ro")
+        connection = _connect(self.path)
         weakref.finalize(self, connection.close)
+        connection.execute("PRAGMA query_only = ON")
         kind = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         schema = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master").fetchall()]
         mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
@@ -348,34 +344,19 @@ class Database:
             raise self._damage("it is not a database of an index")
         return connection
 
-    def _undo(self) -> None:
-        """Undoes what a writer was committing when it was killed; without a right to write that cannot be done."""
-        try:
-            with self._writing():
-                pass
-        except OSError:
-            raise ValueError(
-                f"{self.path}: a change was interrupted and has to be undone first, which needs the right to write: "
-                "open the index where there is one"
-            ) from None
-
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is committed when the block ends well."""
+        """A transaction that is committed, and on disk, when the block ends well.
+
+        The journal keeps its size: what is written over in a file is on disk sooner than what makes it grow.
+        """
         self._check_journal()
-        with _clear_errors(self.path):
-            connection = _connect(self.path, "rw")
-            try:
-                for setting in ("synchronous = FULL", "journal_mode = TRUNCATE", "cache_size = -65536"):
-                    connection.execute(f"PRAGMA {setting}")
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    with suppress(sqlite3.Error):
-                        connection.rollback()
-                connection.close()
+        with _clear_errors(self.path), closing(_connect(self.path)) as connection, connection:
+            for setting in ("synchronous = FULL", "journal_mode = PERSIST", "cache_size = -65536"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute(f"PRAGMA journal_size_limit = {_JOURNAL}")
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
 
     def _check_journal(self) -> None:
         """SQLite would follow the name of another file in a journal, and remove that file."""
@@ -385,27 +366,20 @@ class Database:
                 raise self._damage("its journal names other files")
 
 
-class _ReadOnlyError(OSError):
-    """What must be written cannot be, such as what a journal undoes, by a connection that only reads."""
-
-
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
     """Errors of SQLite as an `OSError` of the disk, or a `ValueError` that names the file."""
     try:
         yield
     except sqlite3.Error as error:
-        reason = str(error)
-        if "readonly" in reason:
-            raise _ReadOnlyError(errno.EROFS, f"{path}: {reason}") from None
-        for part, code in (("disk is full", errno.ENOSPC), ("disk I/O", errno.EIO), ("is locked", errno.EBUSY)):
-            if part in reason:
-                raise OSError(code, f"{path}: {reason}") from None
-        raise ValueError(f"{path} is damaged: {reason}") from None
+        for reason, code in _ERRORS.items():
+            if reason in str(error):
+                raise OSError(code, f"{path}: {error}") from None
+        raise ValueError(f"{path} is damaged: {error}") from None
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # without the right to write, SQLite opens it for reading
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False)
     for setting in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
         connection.execute(f"PRAGMA {setting}")
@@ -420,48 +394,31 @@ def _added(connection: sqlite3.Connection, folder: Path, head: Head, axes: Axes,
     assert batch.ids is not None
     rows = list(zip(map(_key, batch.ids), batch.notes or [None] * len(batch.ids), strict=True))
     arrays = batch.arrays(axes, head.curve_count)
+    before = head.layout(axes)
+    kinds = {name: (array.dtype.str, array.shape[1:]) for name, array in arrays.items()}
+    if head.count and kinds != {name: (dtype, shape[1:]) for name, (dtype, shape) in before.items()}:
+        raise ValueError("vectors or curves are of another kind than those of the index")
     next_id, only_numbers = numbering(head.next_id, bool(head.only_numbers), batch.ids)
-    new = replace(
-        head,
-        count=head.count + len(rows),
-        next_id=next_id,
-        only_numbers=int(only_numbers),
-        rows_crc=_rows_crc(rows, head.rows_crc),
-    )
+    changed = {"count": head.count + len(rows), "next_id": next_id, "only_numbers": int(only_numbers)}
+    changed["rows_crc"] = _rows_crc(rows, head.rows_crc)
     if "curves" in arrays:
         count, cells, width = arrays["curves"].shape
-        size, has_steps = arrays["curves"].itemsize, int("steps" in arrays)
-        new = replace(
-            new,
-            curve_bytes=size,
-            curve_count=head.curve_count + count,
-            curve_cells=cells,
-            curve_width=width,
-            curve_steps=has_steps,
-        )
-    before = head.layout(axes)
-    if head.count and {name: (dtype, shape[1:]) for name, (dtype, shape) in before.items()} != {
-        name: (array.dtype.str, array.shape[1:]) for name, array in arrays.items()
-    }:
-        raise ValueError("vectors or curves are of another kind than those of the index")
-    crcs = {}
+        changed |= {"curve_count": head.curve_count + count, "curve_cells": cells, "curve_width": width}
+        changed |= {"curve_bytes": arrays["curves"].itemsize, "curve_steps": int("steps" in arrays)}
     for name, array in arrays.items():
-        dtype, shape = before.get(name, (array.dtype.str, (0,)))
         data = _raw(array)
-        _write_behind(folder / name, np.dtype(dtype).itemsize * math.prod(shape), data)
-        crcs[f"{name}_crc"] = zlib.crc32(data, getattr(head, f"{name}_crc"))
-    connection.executemany(
-        "INSERT INTO rows VALUES (?, ?, ?)", ((row, *entry) for row, entry in enumerate(rows, head.count))
-    )
-    return replace(new, **crcs)
+        _write_behind(folder / name, _size(*before[name]) if name in before else 0, data)
+        changed[f"{name}_crc"] = zlib.crc32(data, getattr(head, f"{name}_crc"))
+    numbered = ((row, *entry) for row, entry in enumerate(rows, head.count))
+    connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", numbered)
+    return head._replace(**changed)
 
 
 def _write_behind(path: Path, end: int, data: memoryview) -> None:
     """Writes behind the first bytes of a file, in place of what an interrupted change has left there."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         os.ftruncate(handle, end)
-        os.lseek(handle, end, os.SEEK_SET)
         while len(data):  # the system may take some of the bytes at a time
             data = data[os.write(handle, data[:_WRITE]) :]
     finally:
@@ -470,7 +427,7 @@ def _write_behind(path: Path, end: int, data: memoryview) -> None:
 
 def _write_head(connection: sqlite3.Connection, head: Head, axes: Axes | None) -> None:
     connection.execute("DELETE FROM head")
-    row = *vars(head).values(), head.crc(axes)
+    row = head._replace(crc=head.checksum(axes))
     connection.execute(f"INSERT INTO head VALUES ({', '.join('?' * len(row))})", row)
 
 
@@ -478,6 +435,11 @@ def _sync_all(paths: Iterable[Path]) -> None:
     """Waits until all files are on disk: several in the time of one."""
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(sync, paths))
+
+
+def _size(dtype: str, shape: tuple[int, ...]) -> int:
+    """Bytes of an array."""
+    return np.dtype(dtype).itemsize * math.prod(shape)
 
 
 def _raw(array: np.ndarray) -> memoryview:
@@ -499,11 +461,3 @@ def _key(value: Any) -> int | bytes:
     raise ValueError(
         f"id {value!r} is a {type(value).__name__}: ids on disk are whole numbers and strings; others stay in memory"
     )
-
-
-def _id(key: Any) -> int | str:
-    if type(key) is int:
-        return key
-    if type(key) is bytes:
-        return key.decode("utf-8", "surrogatepass")
-    raise TypeError

@@ -23,9 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .._core.files import locked, remove_leftovers, sync, write_atomic
-from .axes import Axes
 from .database import VERSION, Database
-from .rows import Batch, State, batches_of
+from .rows import Axes, Batch, State, batches_of
 
 FORMAT = "graph-metric-learn index"
 FILE = "manifest.json"
@@ -44,23 +43,23 @@ class Manifest(NamedTuple):
     @classmethod
     def read(cls, path: Path) -> Manifest:
         """The manifest in a folder, or a `ValueError` that names the field which is wrong."""
-        if not (path / FILE).is_file():
+        file = path / FILE
+        if not file.is_file():
             raise ValueError(f"{path} is not an index: it has no {FILE}")
         try:
-            body = json.loads((path / FILE).read_bytes())
+            body = json.loads(file.read_bytes())
         except (ValueError, RecursionError):
-            raise ValueError(f"{path / FILE} is damaged or not ours: it is not JSON") from None
+            raise ValueError(f"{file} is damaged or not ours: it is not JSON") from None
         if not isinstance(body, dict) or body.get("format") != FORMAT:
-            raise ValueError(f"{path / FILE} is damaged or not ours: its format must be {FORMAT!r}")
+            raise ValueError(f"{file} is damaged or not ours: its format must be {FORMAT!r}")
         if body.get("version") != VERSION:
             raise ValueError(
                 f"{path}: version of the index is {body.get('version')!r}, this library reads {VERSION}: remove "
                 "the folder and make the index anew, or use the version of the library that it is from"
             )
         for name in cls._fields:
-            value = body.get(name)
-            if not isinstance(value, str) or not _NAME.fullmatch(value) or not value.startswith(name):
-                raise ValueError(f"{path / FILE}: {name} is {value!r}, which is no folder of an index")
+            if not re.fullmatch(rf"{name}-[0-9a-f]{{8}}", str(body.get(name))):
+                raise ValueError(f"{file}: {name} is {body.get(name)!r}, which is no folder of an index")
         return cls(body["build"], body["metric"])
 
     def write(self, path: Path) -> None:
@@ -70,12 +69,7 @@ class Manifest(NamedTuple):
 
 
 class IndexFolder:
-    """The folder of an index.
-
-    Parameters
-    ----------
-    path : path
-    """
+    """The folder of an index."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -92,10 +86,8 @@ class IndexFolder:
     def _read(self, manifest: Manifest) -> State:
         if self.manifest.metric not in ("", manifest.metric):
             raise ValueError(f"{self.path} was replaced by another index: load it again")
-        if self._database is None or manifest != self.manifest:
-            database = Database(self.path / manifest.build)
-        else:
-            database = self._database
+        database = self._database if manifest == self.manifest else None
+        database = Database(self.path / manifest.build) if database is None else database
         state = database.read()
         self.manifest, self._database = manifest, database
         return state
@@ -212,7 +204,10 @@ def new_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     and nobody else changes it meanwhile.
     """
     path = Path(path)
-    _check_replaceable(path, overwrite)
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
+    if path.exists() and not (path / FILE).is_file():
+        raise ValueError(f"{path} exists and is not an index: choose another name")
     old = IndexFolder(path) if path.exists() else None
     if old is not None:
         old.lock()
@@ -239,11 +234,3 @@ def new_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         for folder in made:  # the innermost first; those that hold the index stay
             with contextlib.suppress(OSError):
                 folder.rmdir()
-
-
-def _check_replaceable(path: Path, overwrite: bool) -> None:
-    """A `ValueError` if there is something that is not an index, or that is not to be replaced."""
-    if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
-    if path.exists() and not (path / FILE).is_file():
-        raise ValueError(f"{path} exists and is not an index: choose another name")

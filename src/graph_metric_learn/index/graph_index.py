@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -66,8 +66,14 @@ class GraphIndex:
     """
 
     def __init__(self, metric: BaseGraphMetric) -> None:
+        if not isinstance(metric, BaseGraphMetric):
+            raise ValueError(  # noqa: TRY004
+                f"metric must be a fitted GraphMetric, SGML or another BaseGraphMetric, got {type(metric).__name__}: "
+                "of a predictor, take its metric_"
+            )
+        check_is_fitted(metric)
         self._store = Store()
-        self.metric = _checked_metric(metric)
+        self.metric = metric
         self.recall_: float | None = None
 
     # --- what is in it -----------------------------------------------------------------------------------------------
@@ -112,12 +118,12 @@ class GraphIndex:
         if not is_stream(graphs):
             self._add(graphs, ids, metadata)
             return self
-        ids = None if ids is None else iter(ids)
-        metadata = None if metadata is None else iter(_rows_of_columns(metadata))
-        for chunk in read_chunks(graphs, self.metric.read, _CHUNK * n_workers()):
-            chunk_ids = None if ids is None else list(islice(ids, len(chunk)))
-            chunk_metadata = None if metadata is None else list(islice(metadata, len(chunk)))
-            self._add(chunk, chunk_ids, chunk_metadata)
+        if hasattr(metadata, "keys"):
+            names = list(metadata)
+            metadata = (dict(zip(names, row, strict=True)) for row in zip(*metadata.values(), strict=False))
+        columns = [None if values is None else iter(values) for values in (ids, metadata)]
+        for chunk in self._chunks(graphs):
+            self._add(chunk, *(None if values is None else list(islice(values, len(chunk))) for values in columns))
         return self
 
     def _add(self, graphs: Any, ids: Any, metadata: Any) -> None:
@@ -129,7 +135,7 @@ class GraphIndex:
         else:
             ids = checked_ids(ids, len(graphs))
         vectors, curves = self._embedded(graphs)
-        self._store.add(vectors, ids, metadata, None if curves is None else curve_arrays(curves))
+        self._store.add(vectors, ids, metadata, curve_arrays(curves))
 
     def update(self, graphs: Any, ids: Any, metadata: Any = None) -> GraphIndex:
         """Puts other graphs in place of those with these ids; metadata=None keeps what is known."""
@@ -138,7 +144,7 @@ class GraphIndex:
         ids = checked_ids(ids, len(graphs))
         self._store.state.rows_of(ids)  # before the work of embedding
         vectors, curves = self._embedded(graphs)
-        self._store.update(vectors, ids, metadata, None if curves is None else curve_arrays(curves))
+        self._store.update(vectors, ids, metadata, curve_arrays(curves))
         return self
 
     def remove(self, ids: Any) -> None:
@@ -177,14 +183,12 @@ class GraphIndex:
             int64 if all ids of the index are whole numbers, else objects.
         """
         if is_stream(graphs):
-            chunks = read_chunks(graphs, self.metric.read, _CHUNK * n_workers())
-            parts = [self.search(chunk, k, approximate=approximate, metadata=True) for chunk in chunks]
+            parts = [self.search(chunk, k, approximate=approximate, metadata=True) for chunk in self._chunks(graphs)]
             distances, ids = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
             return (distances, ids, [note for part in parts for note in part[2]])[: 3 if metadata else 2]  # type: ignore[return-value]
         state = self._store.state
         k = _checked_k(state, k)
-        vectors, curves = self._embedded(self.metric.read(graphs))
-        self._check_width(state, vectors)
+        vectors, curves = self._queries(state, graphs)
         return self._nearest(state, vectors, curves, k, approximate, metadata)
 
     def search_ids(self, ids: Any, k: int = 10, *, metadata: bool = False) -> tuple[np.ndarray, ...]:
@@ -204,7 +208,6 @@ class GraphIndex:
         self, state: State, vectors: np.ndarray, curves: Curves | None, k: int, approximate: bool, metadata: bool
     ) -> tuple[np.ndarray, ...]:
         """What `search` returns, for graphs that are embedded."""
-        assert state.axes is not None
         if approximate:
             if curves is not None:
                 raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
@@ -212,9 +215,9 @@ class GraphIndex:
             self.recall_ = engine.recall_
             distances, rows = engine.search(state, vectors, k)
         elif curves is not None:
-            distances, rows = nearest_curves(state, state.axes.coordinates(vectors), vectors, curves, k)
+            distances, rows = nearest_curves(state, vectors, curves, k)
         else:
-            distances, rows = nearest(state, state.axes.coordinates(vectors), vectors, k)
+            distances, rows = nearest(state, vectors, k)
         distances = self._without_rounding(distances, rows)
         ids = _ids_at(state, rows)
         if not metadata:
@@ -230,29 +233,20 @@ class GraphIndex:
         if isinstance(radius, bool) or not isinstance(radius, (int, float, np.number)) or not 0 <= radius < np.inf:
             raise ValueError(f"radius must be a number >= 0, got {radius!r}")
         state = self._store.state
-        vectors, curves = self._embedded(self.metric.read(graphs))
-        self._check_width(state, vectors)
+        vectors, curves = self._queries(state, graphs)
         reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):
-            near, rows = self._within(state, vectors[q : q + 1], None if curves is None else curves[q : q + 1], reach)
+            if curves is None:
+                near, rows = within_radius(state, vectors[q], reach)
+            else:
+                near, rows = curves_within(state, vectors[q], curves[q : q + 1], reach)
             near = self._without_rounding(near[None], rows[None])[0]
             inside = near <= radius
             distances.append(near[inside].astype(np.float32))
             ids.append(_ids_at(state, rows[inside]))
             notes.append(state.metadata(rows[inside]) if metadata else [])
         return (distances, ids, notes) if metadata else (distances, ids)
-
-    def _within(
-        self, state: State, vectors: np.ndarray, curves: Curves | None, reach: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and rows of all rows at most `reach` away from one graph, vectors [1, d]."""
-        if state.axes is None:
-            return np.zeros(0), np.zeros(0, np.int64)
-        coordinates = state.axes.coordinates(vectors)[0]
-        if curves is not None:
-            return curves_within(state, coordinates, vectors[0], curves, reach)
-        return within_radius(state, coordinates, vectors[0], reach)
 
     def describe_recall(self) -> str:
         """What approximate search was measured to find, in a sentence."""
@@ -272,11 +266,8 @@ class GraphIndex:
         """Vectors [N, d], float32, and the curves of metrics that compare such."""
         curves = None
         if issubclass(self.metric.embedding_type, Curves):
-            embedded = self.metric.embed(graphs).to("cpu")
-            assert isinstance(embedded, Curves)
-            curves = embedded
-            vectors = curve_vectors(curves, getattr(self.metric, "n_cells", _CELLS))
-            vectors = vectors.numpy() if isinstance(vectors, torch.Tensor) else vectors
+            curves = cast(Curves, self.metric.embed(graphs).to("cpu"))
+            vectors = np.asarray(curve_vectors(curves, getattr(self.metric, "n_cells", _CELLS)))
         else:
             vectors = self.metric.transform(graphs)
         if sparse.issparse(vectors):
@@ -290,12 +281,19 @@ class GraphIndex:
             raise ValueError(f"graph {bad[0]} has a vector that is not finite: look at its features")
         return vectors, curves
 
-    def _check_width(self, state: State, vectors: np.ndarray) -> None:
+    def _queries(self, state: State, graphs: Any) -> tuple[np.ndarray, Curves | None]:
+        """What `_embedded` makes of graphs that are to be compared with those of a state."""
+        vectors, curves = self._embedded(self.metric.read(graphs))
         if state.axes is not None and vectors.shape[1] != len(state.axes.centre):
             raise ValueError(
                 f"the metric makes vectors of width {vectors.shape[1]}, those of the index have "
                 f"{len(state.axes.centre)}: it was fitted anew"
             )
+        return vectors, curves
+
+    def _chunks(self, graphs: Any) -> Iterator[Graphs]:
+        """The graphs of a stream, some at a time."""
+        return read_chunks(graphs, self.metric.read, _CHUNK * n_workers())
 
     # --- keeping it --------------------------------------------------------------------------------------------------
 
@@ -315,12 +313,13 @@ class GraphIndex:
 
         read_only : whether changes are refused. encoder : as in :meth:`SGML.load`.
         """
+        from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
+
         store = Store.open(path, read_only=read_only)
-        assert isinstance(store.folder, IndexFolder)
-        index = cls.__new__(cls)
+        folder = Path(path) / cast(IndexFolder, store.folder).manifest.metric
+        home: Any = METRICS[load_model(folder, tuple(METRICS))[0]]
+        index = cls(home.load(folder, encoder=encoder) if home.takes_encoder else home.load(folder))
         index._store = store
-        index.metric = _checked_metric(_load_metric(Path(path) / store.folder.manifest.metric, encoder))
-        index.recall_ = None
         return index
 
     open = load
@@ -345,16 +344,6 @@ class GraphIndex:
         self.close()
 
 
-def _checked_metric(metric: Any) -> BaseGraphMetric:
-    if not isinstance(metric, BaseGraphMetric):
-        raise ValueError(  # noqa: TRY004
-            f"metric must be a fitted GraphMetric, SGML or another BaseGraphMetric, got {type(metric).__name__}: of a "
-            "predictor, take its metric_"
-        )
-    check_is_fitted(metric)
-    return metric
-
-
 def _checked_k(state: State, k: Any) -> int:
     k = whole_number("k", k, 1)
     if k > len(state):
@@ -362,27 +351,10 @@ def _checked_k(state: State, k: Any) -> int:
     return k
 
 
-def _load_metric(path: Path, encoder: torch.nn.Module | None) -> BaseGraphMetric:
-    from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
-
-    kind, _, _ = load_model(path, tuple(METRICS))
-    home: Any = METRICS[kind]
-    return home.load(path, encoder=encoder) if home.takes_encoder else home.load(path)
-
-
 def _as_ids(ids: Any) -> list[Any]:
-    """One id, or several, as a list."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        ids = [ids]
-    ids = list(ids)
+    """One id, or several, as a list of checked ones."""
+    ids = [ids] if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) else list(ids)
     return checked_ids(ids, len(ids))
-
-
-def _rows_of_columns(metadata: Any) -> Iterable[Any]:
-    if hasattr(metadata, "keys"):
-        names = list(metadata)
-        return (dict(zip(names, row, strict=True)) for row in zip(*metadata.values(), strict=False))
-    return metadata
 
 
 def _ids_at(state: State, rows: np.ndarray) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""All rows of an index at one moment: vectors and their coordinates, ids and metadata, and which of them count."""
+"""All rows of an index at one moment: vectors and their coordinates, ids and metadata, and which of them count.
+
+Coordinates are those along the principal axes, in order of variance, so that a few of them tell most rows apart.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,76 @@ from typing import Any
 import numpy as np
 
 from .._core.ragged import GrowingArray, concatenated_ranges
-from .axes import FEW, Axes
+from ..linalg.principal_axes import principal_axes
 from .catalogue import LARGEST, Catalogue, MemoryCatalogue, decode
-from .kernels import COARSE
+from .kernels import COARSE, FINE
 
 NO_ROWS = np.zeros(0, np.int64)
 _NO_DEAD = np.zeros(0, np.bool_)
+FEW = 16  # rows are too few to compute axes from; four times as many are enough
 _SAMPLE = 20_000  # rows that axes are computed from
+_BLOCK = 2**22  # numbers that are turned at a time
 _BATCH_BYTES = 2**26  # of the vectors that are read at a time while all are written anew
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The directions in which vectors vary most, about a centre.
+
+    The distance by these coordinates, (v − centre) · directions, is never more than that of the vectors, but for
+    rounding.
+
+    Attributes
+    ----------
+    centre : ndarray [d], float64
+    directions : ndarray [d, min(d, 48)], float64
+        Orthonormal columns, the one of largest variance first.
+    fitted_to : int
+        How many rows the index had when they were computed.
+    """
+
+    centre: np.ndarray
+    directions: np.ndarray
+    fitted_to: int
+
+    @classmethod
+    def first(cls, width: int) -> Axes:
+        """Axes of an index with too few rows to compute any: the first coordinates."""
+        return cls(np.zeros(width), np.eye(width, min(width, COARSE + FINE)), FEW)
+
+    def is_outgrown(self, rows: int) -> bool:
+        """Whether there are so many more rows now that axes should be computed anew."""
+        return self.fitted_to < _SAMPLE and rows >= 4 * self.fitted_to
+
+    @classmethod
+    def fit(cls, vectors: np.ndarray, rows: int | None = None) -> Axes:
+        """Axes of vectors [n, d], of a sample if they are many; rows: how many the index has in all."""
+        some = vectors[:: max(1, -(-len(vectors) // _SAMPLE))].astype(np.float64)
+        centre = some.mean(0)
+        some -= centre
+        _, axes = principal_axes(some.T @ some)
+        return cls(centre, np.ascontiguousarray(axes[:, : COARSE + FINE]), len(vectors) if rows is None else rows)
+
+    def coordinates(self, vectors: np.ndarray) -> np.ndarray:
+        """Coordinates along the axes [n, 16 + m], float32, m up to 32; zeros where vectors have fewer than 16.
+
+        >>> vectors = np.random.default_rng(0).normal(size=(100, 20)).astype(np.float32)
+        >>> some = Axes.fit(vectors).coordinates(vectors)
+        >>> bool(np.linalg.norm(some[0] - some[1]) <= np.linalg.norm(vectors[0] - vectors[1]))
+        True
+        """
+        coordinates = np.zeros((len(vectors), max(self.directions.shape[1], COARSE)), np.float32)
+        step = max(1, _BLOCK // vectors.shape[1])
+        for lo in range(0, len(vectors), step):
+            turned = (vectors[lo : lo + step] - self.centre) @ self.directions
+            coordinates[lo : lo + step, : turned.shape[1]] = turned
+        return coordinates
+
+    def arrays(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
+        """Coordinates as they are compared: the first 16 of them, and then the others."""
+        coordinates = self.coordinates(vectors)
+        parts = {"coarse": coordinates[:, :COARSE], "fine": coordinates[:, COARSE:]}
+        return {name: np.ascontiguousarray(part) for name, part in parts.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +106,7 @@ class Batch:
 
     def arrays(self, axes: Axes, curve_rows: int) -> dict[str, np.ndarray]:
         """All arrays of these rows, to be put behind others that have so many rows of curves."""
-        arrays = {**coordinate_arrays(axes.coordinates(self.vectors)), "vectors": self.vectors, **self.curves}
+        arrays = {**axes.arrays(self.vectors), "vectors": self.vectors, **self.curves}
         if "curve_ends" in arrays:
             arrays["curve_ends"] = arrays["curve_ends"] + curve_rows
         return arrays
@@ -155,9 +220,8 @@ def appended(state: State, batch: Batch, axes: Axes | None = None) -> State:
     axes = state.next_axes(batch.vectors) if axes is None else axes
     buffers = dict(state.buffers)
     if axes is not state.axes and state.arrays:
-        coordinates = coordinate_arrays(axes.coordinates(state.arrays["vectors"]))
-        buffers |= {name: GrowingArray(array) for name, array in coordinates.items()}
-    for name, array in batch.arrays(axes, curve_rows(state)).items():
+        buffers |= {name: GrowingArray(array) for name, array in axes.arrays(state.arrays["vectors"]).items()}
+    for name, array in batch.arrays(axes, len(state.arrays.get("curves", ()))).items():
         buffers[name] = buffers[name].grown(array) if name in buffers else GrowingArray(array)
     next_id, only_numbers = numbering(state.next_id, state.only_numbers, batch.ids)
     if batch.ids is not None:
@@ -188,11 +252,6 @@ def batches_of(state: State) -> Iterator[Batch]:
         yield Batch(state.arrays["vectors"][some], ids, notes, curve_arrays_at(state, some))
 
 
-def curve_rows(state: State) -> int:
-    """The number of rows of all curves."""
-    return len(state.arrays["curves"]) if "curves" in state.arrays else 0
-
-
 def curve_arrays_at(state: State, rows: np.ndarray) -> dict[str, np.ndarray]:
     """The arrays of the curves of these rows, in their order; none where the index holds no curves."""
     if "curves" not in state.arrays:
@@ -203,11 +262,3 @@ def curve_arrays_at(state: State, rows: np.ndarray) -> dict[str, np.ndarray]:
     entries = concatenated_ranges(starts, lengths)
     arrays = {name: array[entries] for name, array in state.arrays.items() if name in ("curves", "steps")}
     return {**arrays, "curve_ends": np.cumsum(lengths, dtype=np.int64)}
-
-
-def coordinate_arrays(coordinates: np.ndarray) -> dict[str, np.ndarray]:
-    """Coordinates along the axes [n, 16 + m] as they are compared: the first 16, then the others."""
-    return {
-        name: np.ascontiguousarray(part)
-        for name, part in (("coarse", coordinates[:, :COARSE]), ("fine", coordinates[:, COARSE:]))
-    }

@@ -5,13 +5,14 @@ grid of cells are an orthogonal projection of it (see `transport.curve_vectors`)
 never more than that of the curves. A row that is among the k nearest is at most as far as the k-th of any k rows: all
 rows whose bound is that small are compared as curves, and no others need be.
 
-Rows are numbered as in the state, those that do not count included. Coordinates are those of queries along its axes.
+Rows are numbered as in the state, those that do not count included.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from numba import get_num_threads
 
 from .._core.ragged import offsets
 from ..transport import Curves, pairwise_distances
@@ -32,40 +33,35 @@ _ROUNDING = 1e-4  # share by which a bound may be too large, or a distance of cu
 # --- by vectors ------------------------------------------------------------------------------------------------------
 
 
-def nearest(state: State, coordinates: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distances, float64, and rows of the k nearest of each query [Q, k]; at least k rows must count.
-
-    coordinates [Q, 16 + m], queries [Q, d] : along the axes, and vectors, float32.
+def nearest(state: State, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances, float64, and rows of the k nearest [Q, k] of queries [Q, d], float32; at least k rows must count.
 
     Distances are sums over float32 coordinates in float64, without a difference of large numbers: of a vector to itself
     0. Of equal distances the lower row is first.
     """
     squares, rows = np.empty((len(queries), k)), np.empty((len(queries), k), np.int64)
     if k >= _SORTED_FROM or k > state.count // 4:
-        for q in range(len(queries)):
-            all_of_them = squares_to_all(state, queries[q])
-            rows[q] = np.argsort(all_of_them, kind="stable")[:k]
-            squares[q] = all_of_them[rows[q]]
+        for q, query in enumerate(queries):
+            to_all = squares_to_all(state, query)
+            rows[q] = np.argsort(to_all, kind="stable")[:k]
+            squares[q] = to_all[rows[q]]
     elif len(queries) <= _FEW:
-        for q in range(len(queries)):
-            squares[q], rows[q] = _one(state, coordinates[q], queries[q], k)
+        for q, query in enumerate(queries):
+            squares[q], rows[q] = _one(state, query, k)
     else:
         for lo in range(0, len(queries), _QUERIES):
             some = slice(lo, lo + _QUERIES)
-            squares[some], rows[some] = _many(state, coordinates[some], queries[some], k)
+            squares[some], rows[some] = _many(state, queries[some], k)
     return np.sqrt(squares), rows
 
 
-def within_radius(
-    state: State, coordinates: np.ndarray, query: np.ndarray, radius: float
-) -> tuple[np.ndarray, np.ndarray]:
+def within_radius(state: State, query: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
     """Distances and rows of all rows at most `radius` away from one query [d], nearest first [r]."""
     if not state.arrays:
         return np.zeros(0), np.zeros(0, np.int64)
-    squares = np.empty(state.count)
-    within(
-        *_parts(state, 0, state.count), coordinates, query, float(radius) ** 2, squares, threads=_is_threaded(state)
-    )  # fmt: skip
+    squares, coordinates = np.empty(state.count), _coordinates(state, query[None])[0]
+    threads = state.count >= _THREADED
+    within(*_parts(state, 0, state.count), coordinates, query, float(radius) ** 2, squares, threads=threads)
     rows = np.flatnonzero(squares >= 0)
     rows = rows[np.argsort(squares[rows], kind="stable")]
     return np.sqrt(squares[rows]), rows
@@ -74,7 +70,7 @@ def within_radius(
 def squares_to_all(state: State, query: np.ndarray) -> np.ndarray:
     """Squared distances of one query [d] to all rows [n], float64; infinite for rows that do not count."""
     squares = np.empty(state.count)
-    all_squares(state.arrays["vectors"], query, squares, threads=_is_threaded(state))
+    all_squares(state.arrays["vectors"], query, squares, threads=state.count >= _THREADED)
     if len(state.dead):
         squares[state.dead] = np.inf
     return squares
@@ -86,42 +82,41 @@ def _parts(state: State, start: int, stop: int) -> tuple[np.ndarray, ...]:
     return *(arrays[name][start:stop] for name in ("coarse", "fine", "vectors")), state.dead[start:stop]
 
 
-def _is_threaded(state: State) -> bool:
-    return state.count >= _THREADED
+def _coordinates(state: State, queries: np.ndarray) -> np.ndarray:
+    """Coordinates of queries [Q, d] along the axes [Q, 16 + m]."""
+    assert state.axes is not None
+    return state.axes.coordinates(queries)
 
 
-def _one(state: State, coordinates: np.ndarray, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _one(state: State, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of one query: threads share the rows."""
+    coordinates = _coordinates(state, query[None])[0]
     squares, rows, start = np.full(k, np.inf), np.full(k, -1), 0
-    for stop in (min(_SEED_ROWS, state.count), state.count) if _is_threaded(state) else (state.count,):
-        chunks = _thread_count() if stop - start >= _THREADED else 1
+    for stop in (min(_SEED_ROWS, state.count), state.count) if state.count >= _THREADED else (state.count,):
+        chunks = get_num_threads() if stop - start >= _THREADED else 1
         best, where = np.full((chunks, k), np.inf), np.full((chunks, k), -1)
-        nearest_one(
-            *_parts(state, start, stop), coordinates, query, start, squares[-1], best, where,
-            np.zeros(chunks, np.int64), threads=chunks > 1,
-        )  # fmt: skip
+        parts, refined = _parts(state, start, stop), np.zeros(chunks, np.int64)
+        nearest_one(*parts, coordinates, query, start, squares[-1], best, where, refined, threads=chunks > 1)
         squares, rows = np.concatenate([squares, best.ravel()]), np.concatenate([rows, where.ravel()])
         order = np.lexsort((rows, squares))[:k]
         squares, rows, start = squares[order], rows[order], stop
     return squares, rows
 
 
-def _many(state: State, coordinates: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _many(state: State, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of many queries: threads share the queries. Inner products where bounds keep too many rows."""
+    coordinates = _coordinates(state, queries)
     squares, rows = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1)
-    groups = min(len(queries), 4 * _thread_count())
+    groups = min(len(queries), 4 * get_num_threads())
     by_products = False
     for start in range(0, state.count, _PIECE):
         coarse, fine, vectors, dead = _parts(state, start, start + _PIECE)
         if by_products:
             _by_products(vectors, dead, queries, start, squares, rows)
             continue
-        refined = np.zeros(groups, np.int64)
-        pairs = len(vectors) * len(queries)
-        nearest_many(
-            coarse, fine, vectors, dead, coordinates, queries, start, squares, rows, refined,
-            threads=pairs >= _THREADED,
-        )  # fmt: skip
+        refined, pairs = np.zeros(groups, np.int64), len(vectors) * len(queries)
+        parts, threads = (coarse, fine, vectors, dead), pairs >= _THREADED
+        nearest_many(*parts, coordinates, queries, start, squares, rows, refined, threads=threads)
         by_products = len(vectors) == _PIECE and refined.sum() > _MOST_REFINED * pairs
     return squares, rows
 
@@ -138,27 +133,19 @@ def _by_products(
         some = vectors[lo : lo + step]
         right = some - centre
         products = (torch.from_numpy(left) @ torch.from_numpy(right).T).numpy()
+        norms, query_norms = (np.einsum("ij,ij->i", x, x, dtype=np.float64) for x in (right, left))
         nearest_by_products(
-            products, _norms(right), _norms(left), slack, some, dead[lo : lo + step], queries, first + lo, squares, rows
+            products, norms, query_norms, slack, some, dead[lo : lo + step], queries, first + lo, squares, rows
         )
-
-
-def _norms(vectors: np.ndarray) -> np.ndarray:
-    """Squared norms [n], float64."""
-    return np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-
-
-def _thread_count() -> int:
-    from numba import get_num_threads
-
-    return int(get_num_threads())
 
 
 # --- by curves -------------------------------------------------------------------------------------------------------
 
 
-def curve_arrays(curves: Curves) -> dict[str, np.ndarray]:
-    """Curves as the arrays that an index holds, see `rows.Batch`."""
+def curve_arrays(curves: Curves | None) -> dict[str, np.ndarray]:
+    """Curves, if there are any, as the arrays that an index holds, see `rows.Batch`."""
+    if curves is None:
+        return {}
     arrays = {"curves": curves.values.detach().cpu().numpy(), "curve_ends": offsets(curves.sizes)[1:].astype(np.int64)}
     if curves.steps is not None:
         arrays["steps"] = curves.steps.detach().cpu().numpy()
@@ -179,25 +166,21 @@ def embedded_at(state: State, rows: np.ndarray) -> tuple[np.ndarray, Curves | No
     return state.arrays["vectors"][rows], curves_at(state, rows) if "curves" in state.arrays else None
 
 
-def nearest_curves(
-    state: State, coordinates: np.ndarray, vectors: np.ndarray, curves: Curves, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Exact distances and rows of the k nearest of each query [Q, k], as `nearest`."""
-    _, candidates = nearest(state, coordinates, vectors, k)
+def nearest_curves(state: State, vectors: np.ndarray, curves: Curves, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exact distances and rows of the k nearest [Q, k] of curves and their vectors [Q, d], as `nearest`."""
+    _, candidates = nearest(state, vectors, k)
     distances, rows = np.empty(candidates.shape), np.empty(candidates.shape, np.int64)
     for q in range(len(vectors)):
         reach = float(_exact(state, curves[q : q + 1], np.sort(candidates[q])).max())
-        near = curves_within(state, coordinates[q], vectors[q], curves[q : q + 1], reach * (1 + _ROUNDING))
-        distances[q], rows[q] = near[0][:k], near[1][:k]
+        near, near_rows = curves_within(state, vectors[q], curves[q : q + 1], reach * (1 + _ROUNDING))
+        distances[q], rows[q] = near[:k], near_rows[:k]
     return distances, rows
 
 
-def curves_within(
-    state: State, coordinates: np.ndarray, vector: np.ndarray, curve: Curves, radius: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Exact distances and rows of all rows at most `radius` away, nearest first [r], as `within_radius`."""
+def curves_within(state: State, vector: np.ndarray, curve: Curves, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """As `within_radius`, of a curve and its vector [d]; the distances are exact."""
     scale = float(np.linalg.norm(vector))
-    _, rows = within_radius(state, coordinates, vector, radius * (1 + _ROUNDING) + _ROUNDING * scale)
+    _, rows = within_radius(state, vector, radius * (1 + _ROUNDING) + _ROUNDING * scale)
     if len(rows) == 0:
         return np.zeros(0), rows
     rows = np.sort(rows)

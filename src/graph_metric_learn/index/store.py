@@ -7,8 +7,8 @@ Searches in other threads go on with the state that they began with. In a folder
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,26 +16,16 @@ from typing import Any
 import numpy as np
 
 from .approximate import Approximate
-from .axes import Axes
-from .catalogue import Catalogue, MemoryCatalogue, checked_id, checked_ids, encode
+from .catalogue import Catalogue, checked_id, encode
 from .folder import IndexFolder
-from .rows import NO_ROWS, Batch, State, appended, batches_of, compacted_axes
+from .rows import NO_ROWS, Axes, Batch, State, appended, batches_of, compacted_axes
 
-_Curves = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Change:
-    """Rows that are removed, rows that are added, and the axes afterwards; `anew`: all rows are written anew."""
-
-    removed: np.ndarray
-    batch: Batch | None
-    axes: Axes | None
-    anew: bool = False
+_Values = Sequence[Any] | None  # one for each row
+_Curves = dict[str, np.ndarray] | None
 
 
 class Store:
-    """See the docstring of this module.
+    """See the docstring of this module. Ids that it is given are checked, see `checked_ids`.
 
     Parameters
     ----------
@@ -68,78 +58,76 @@ class Store:
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def add(
-        self,
-        vectors: np.ndarray,
-        ids: Sequence[Any] | None = None,
-        metadata: Sequence[Any] | None = None,
-        curves: _Curves | None = None,
-    ) -> list[Any]:
+        self, vectors: np.ndarray, ids: _Values = None, metadata: _Values = None, curves: _Curves = None
+    ) -> Sequence[Any]:
         """Adds vectors [n, d], float32; their ids, running numbers if None were given."""
-        new_ids: list[Any] = []
-
-        def plan(state: State) -> Change:
-            new_ids[:] = checked_ids(ids, len(vectors)) if ids is not None else _running(state, len(vectors))
-            taken = np.flatnonzero(state.find(new_ids) >= 0)
+        with self._latest() as state:
+            if ids is None:
+                ids = list(range(state.next_id, state.next_id + len(vectors)))
+                checked_id(max(ids, default=0))
+            taken = np.flatnonzero(state.find(ids) >= 0)
             if len(taken):
-                first = new_ids[taken[0]]
-                raise ValueError(
-                    f"id {first!r} is in the index already: update() replaces its graph, remove() removes it"
-                )
-            return _with_rows(state, NO_ROWS, vectors, new_ids, None if metadata is None else encode(metadata), curves)
+                taken_id = f"id {ids[taken[0]]!r} is in the index already"
+                raise ValueError(f"{taken_id}: update() replaces its graph, remove() removes it")
+            self._put(state, NO_ROWS, vectors, ids, None if metadata is None else encode(metadata), curves)
+        return ids
 
-        self._change(plan)
-        return new_ids
-
-    def update(
-        self,
-        vectors: np.ndarray,
-        ids: Sequence[Any],
-        metadata: Sequence[Any] | None = None,
-        curves: _Curves | None = None,
-    ) -> None:
+    def update(self, vectors: np.ndarray, ids: Sequence[Any], metadata: _Values = None, curves: _Curves = None) -> None:
         """Replaces the vectors [n, d] of known ids, and their metadata unless None is given."""
-
-        def plan(state: State) -> Change:
-            checked = checked_ids(ids, len(vectors))
-            rows = state.rows_of(checked)
+        with self._latest() as state:
+            rows = state.rows_of(ids)
             notes = state.catalogue.notes(rows) if metadata is None else encode(metadata)
-            return _with_rows(state, rows, vectors, checked, notes, curves)
-
-        self._change(plan)
+            self._put(state, rows, vectors, ids, notes, curves)
 
     def remove(self, ids: Sequence[Any]) -> None:
         """Removes known ids; their rows stay on disk until `compact`."""
-        count = 1 if isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__") else len(ids)
-        self._change(lambda state: Change(state.rows_of(checked_ids(ids, count)), None, state.axes))
+        with self._latest() as state:
+            self._change(state, state.rows_of(ids), None, state.axes)
 
     def compact(self) -> None:
         """Writes all rows that count anew, without gaps, with axes computed anew."""
-        self._change(lambda state: Change(NO_ROWS, None, compacted_axes(state), anew=True))
+        with self._latest() as state:
+            self._change(state, NO_ROWS, None, compacted_axes(state), anew=True)
 
-    def _change(self, plan: Callable[[State], Change]) -> None:
+    @contextmanager
+    def _latest(self) -> Iterator[State]:
+        """The state that is to be changed, which nobody else changes meanwhile."""
         with self._changing:
             if self.read_only:
                 raise ValueError("the index was opened for reading: load it with read_only=False to change it")
             if self.folder is not None and self.folder.lock():
                 self.refresh()
-            change = plan(self.state)
-            if self.folder is None:
-                self.state = _changed(self.state, change)
-                return
-            try:
-                self.state = self._written(self.folder, change)
-            except BaseException:
-                self.folder.clean()
-                self.state = self.folder.read()  # before the change or after it: what is on disk
-                raise
+            yield self.state
 
-    def _written(self, folder: IndexFolder, change: Change) -> State:
-        """The state after a change that is on disk."""
-        if not change.anew and change.axes is self.state.axes:
-            return folder.append(self.state, change.removed, change.batch)
-        kept = batches_of(self.state.without(change.removed))
-        batches = kept if change.batch is None else chain(kept, [change.batch])
-        return folder.renew(batches, change.axes, self.state.next_id)
+    def _put(
+        self, state: State, removed: np.ndarray, vectors: np.ndarray, ids: _Values, notes: _Values, curves: _Curves
+    ) -> None:
+        """Adds rows, in place of those that are removed."""
+        batch = Batch(np.ascontiguousarray(vectors, dtype=np.float32), ids, notes, curves or {})
+        self._change(state, removed, batch, state.next_axes(batch.vectors))
+
+    def _change(
+        self, state: State, removed: np.ndarray, batch: Batch | None, axes: Axes | None, *, anew: bool = False
+    ) -> None:
+        """Removes and adds rows, or writes all of them `anew`: on disk first, where there is a folder."""
+        kept = state.without(removed)
+        if self.folder is None:
+            if anew:
+                rows, kept = batches_of(kept), State(axes=axes, next_id=state.next_id)
+                for one in rows:
+                    kept = appended(kept, one, axes)
+            self.state = kept if batch is None else appended(kept, batch, axes)
+            return
+        try:
+            if anew or axes is not state.axes:
+                batches = chain(batches_of(kept), [] if batch is None else [batch])
+                self.state = self.folder.renew(batches, axes, state.next_id)
+            else:
+                self.state = self.folder.append(state, removed, batch)
+        except BaseException:
+            self.folder.clean()
+            self.state = self.folder.read()  # before the change or after it: what is on disk
+            raise
 
     def refresh(self) -> bool:
         """Sees what another process has written; whether there was something."""
@@ -164,34 +152,3 @@ class Store:
                 self._approximate = state.catalogue, Approximate(len(state.axes.centre))
             self._approximate[1].follow(state)
             return self._approximate[1]
-
-
-def _with_rows(
-    state: State,
-    removed: np.ndarray,
-    vectors: np.ndarray,
-    ids: list[Any],
-    notes: Sequence[bytes | None] | None,
-    curves: _Curves | None,
-) -> Change:
-    """Rows in place of others, or new ones."""
-    batch = Batch(np.ascontiguousarray(vectors, dtype=np.float32), ids, notes, curves or {})
-    return Change(removed, batch, state.next_axes(batch.vectors))
-
-
-def _changed(state: State, change: Change) -> State:
-    """The state after a change, in memory."""
-    if change.anew:
-        new = State(axes=change.axes, next_id=state.next_id, catalogue=MemoryCatalogue())
-        for batch in batches_of(state):
-            new = appended(new, batch, change.axes)
-        return new
-    state = state.without(change.removed)
-    return state if change.batch is None else appended(state, change.batch, change.axes)
-
-
-def _running(state: State, count: int) -> Iterator[int]:
-    """Running numbers for graphs without ids."""
-    if count:
-        checked_id(state.next_id + count - 1)
-    return iter(range(state.next_id, state.next_id + count))

@@ -98,8 +98,7 @@ class ReferenceGraphs:
         if not self._searched_here(embedded, device):
             return kneighbors(embedded, self.embedded, n_neighbors=k, device=device)
         queries = np.ascontiguousarray(embedded.values.numpy())
-        assert self._state.axes is not None
-        distances, rows = nearest(self._state, self._state.axes.coordinates(queries), queries, k)
+        distances, rows = nearest(self._state, queries, k)
         return distances.astype(np.float32), rows
 
     def distances(self, embedded: Embedded, device: Any) -> np.ndarray:
