@@ -205,7 +205,9 @@ class Database:
                 if isinstance(value, (int, str)):
                     entries = connection.execute("SELECT row FROM rows WHERE id = ?", (_key(value),))
                     pairs += [(i, row) for (row,) in entries]
-        return [(i, row) for i, row in pairs if 0 <= row < count]
+        if any(row < 0 for _, row in pairs):
+            raise self._damage("ids do not lead to rows")
+        return [(i, row) for i, row in pairs if row < count]  # newer rows are not of this moment
 
     def ids(self, rows: np.ndarray) -> list[Any]:
         """See `Catalogue`."""
