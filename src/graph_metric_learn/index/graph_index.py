@@ -89,7 +89,7 @@ class GraphIndex:
 
     @property
     def ids(self) -> np.ndarray:
-        """The ids of all graphs, in the order of adding; int64 if all are whole numbers, else objects."""
+        """The ids of all graphs [N], in the order of adding; int64 if all are whole numbers, else objects."""
         state = self._store.state
         return _ids_at(state, state.alive)
 

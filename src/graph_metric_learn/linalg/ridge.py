@@ -141,7 +141,7 @@ def left_out_error(
     kernel: np.ndarray, targets: np.ndarray, penalty: float, *,
     scale_invariant: bool = False, groups: np.ndarray | None = None,
 ) -> float:  # fmt: skip
-    """The same as `left_out_errors` for one penalty, by an inverse."""
+    """The same as `left_out_errors` for one penalty, by an inverse; kernel [N, N], targets [N, T]."""
     from scipy.linalg import blas, lapack
 
     missed = np.zeros(targets.shape)

@@ -32,14 +32,14 @@ class Objective(ABC):
 
     @abstractmethod
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
-        """Targets, one row per graph, in the form the other methods take, checked; from the graphs when y is None."""
+        """Targets [N, …] in the form the other methods take, checked; from the graphs when y is None."""
 
     @abstractmethod
     def outputs(self, target: np.ndarray) -> np.ndarray:
         """The same as numbers [N, T], float64, that a regression can be fitted to; NaN where an entry is missing."""
 
     def subsample(self, target: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-        """Indices of at most `most` graphs that stand for all, ascending; at random."""
+        """Indices [M] of at most `most` graphs that stand for all, ascending; at random."""
         return np.sort(rng.permutation(len(target))[:most])
 
     def folds(

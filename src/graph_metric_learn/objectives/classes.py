@@ -68,11 +68,11 @@ class Classes(Objective):
         return elected(votes) == target[:, None]
 
     def outputs(self, target: np.ndarray) -> np.ndarray:
-        """A column per class, 1 for the own."""
+        """A column per class [N, C], 1 for the own."""
         return np.eye(len(self.classes_))[target]
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """1 where the largest output is that of the right class."""
+        """1 where the largest output is that of the right class [N]."""
         return (elected_output(outputs) == target).astype(float)
 
     def guess(self, target: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..graphs import Graphs
 
 
 def given_targets(graphs: Graphs, y: Any) -> np.ndarray | None:
-    """y as an array, or what the graphs carry (`Data.y`), or None where there is nothing."""
+    """y as an array [N] or [N, T], or what the graphs carry (`Data.y`), or None where there is nothing."""
     if y is None:
         return _carried(graphs)
     targets = target_array(as_listed("targets", y))

@@ -279,7 +279,7 @@ class GraphMetric(BaseGraphMetric):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels seen, where the distance is for classes."""
+        """Class labels seen [C], where the distance is for classes."""
         check_is_fitted(self, "objective_")
         return self.objective_.classes_  # type: ignore[attr-defined]  # of objectives that have classes
 

@@ -49,7 +49,7 @@ def kernel_from_squares(squares: np.ndarray, form: str) -> np.ndarray:
 
 
 def gaussian_scale(squares: np.ndarray) -> float:
-    """The median squared distance of different graphs; of all that are not copies, where most are."""
+    """The median of squared distances [n, n] of different graphs; of all that are not copies, where most are."""
     off = squares[~np.eye(len(squares), dtype=bool)]
     median = float(np.median(off))
     return median if median > 0 else float(off[off > 0].mean()) if (off > 0).any() else 1.0
