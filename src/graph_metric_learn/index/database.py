@@ -14,6 +14,7 @@ import math
 import os
 import sqlite3
 import threading
+import time
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ VERSION = 2
 _APPLICATION = 0x474D4C49  # tells this kind of database from others
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # at the end of a journal that names other files
 _WAIT = 60.0  # seconds for another process that reads or commits
+_REMOVING = 500  # hundredths of a second until the files of a build that was replaced are gone
 _JOURNAL = 2**20  # bytes that are kept of it between changes
 _ERRORS = {
     "readonly": errno.EROFS, "disk is full": errno.ENOSPC, "disk I/O": errno.EIO, "is locked": errno.EBUSY
@@ -322,7 +324,7 @@ class Database:
                 if self._connection is None:
                     self._connection = self._opened()
                 with self._connection:
-                    self._connection.execute("BEGIN")
+                    self._begin(self._connection)
                     yield self._connection
         except OSError as error:
             if error.errno != errno.EROFS:
@@ -331,6 +333,23 @@ class Database:
                 f"{self.path}: a change was interrupted and has to be undone first, which needs the right to write: "
                 "open the index where there is one"
             ) from None
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Starts to read.
+
+        Where another process has just replaced this build, its files vanish one by one: the open database can still be
+        read, but not while SQLite sees a journal that is gone when it looks into it.
+        """
+        connection.execute("BEGIN")
+        for _ in range(_REMOVING):
+            try:
+                connection.execute("SELECT changes FROM head").fetchone()
+                return
+            except sqlite3.OperationalError:
+                if self.path.exists():
+                    raise
+                time.sleep(0.01)
+        connection.execute("SELECT changes FROM head").fetchone()
 
     def _opened(self) -> sqlite3.Connection:
         """A connection for queries alone, to a database that is as we make them."""
