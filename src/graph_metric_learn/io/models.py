@@ -14,7 +14,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,6 +106,8 @@ def _make(path: Path, kind: str, config: dict[str, Any], data: bytes) -> bool:
             os.rename(new, path)
         sync(path.parent)
     except BaseException as error:
+        if isinstance(error, FileNotFoundError) and not new.exists():  # as above: it was taken for a leftover
+            return _make(path, kind, config, data)
         shutil.rmtree(new, ignore_errors=True)
         if isinstance(error, OSError) and path.exists():
             return False
@@ -144,10 +146,11 @@ def _plain(value: Any) -> Any:
 def _remove_leftovers(path: Path) -> None:
     """Removes folders beside the path that a save which was killed has left there."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
-        if left.is_dir() and {one.name for one in left.iterdir()} <= {TENSORS, CONFIG}:
-            with locked(left) as alone:
-                if alone:
-                    shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # somebody else removes it, or has given it its name
+            if left.is_dir() and {one.name for one in left.iterdir()} <= {TENSORS, CONFIG}:
+                with locked(left) as alone:
+                    if alone:
+                        shutil.rmtree(left, ignore_errors=True)
 
 
 def _remove_unused(path: Path) -> None:
