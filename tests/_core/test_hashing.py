@@ -1,6 +1,7 @@
 import numpy as np
 
-from graph_metric_learn._core.hashing import ODD, mix
+from graph_metric_learn._core.compiled import njit
+from graph_metric_learn._core.hashing import ODD, mix, mix_word
 
 
 def one_by_one(x):
@@ -19,6 +20,19 @@ def test_the_finaliser_of_splitmix64():
     # the first outputs of the generator with seed 0, as published with it
     seeds = np.arange(1, 4, dtype=np.uint64) * ODD
     assert mix(seeds).tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+
+
+@njit
+def mixed_one_by_one(words, out):
+    for i in range(len(words)):
+        out[i] = mix_word(words[i])
+
+
+def test_compiled_loops_have_the_same_hash():
+    words = np.random.default_rng(0).integers(0, 2**64, 200, dtype=np.uint64)
+    out = np.empty_like(words)
+    mixed_one_by_one(words, out)
+    np.testing.assert_array_equal(out, mix(words))
 
 
 def test_no_two_words_have_the_same_hash_and_every_bit_depends_on_all():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .compiled import njit
+
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: consecutive multiples are far apart
 
 
@@ -17,3 +19,11 @@ def mix(x: np.ndarray) -> np.ndarray:
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return x ^ (x >> np.uint64(31))
+
+
+@njit(inline="always")
+def mix_word(x):
+    """The same of one word, a np.uint64, in compiled loops."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
