@@ -39,8 +39,8 @@ class Block:
         Embeddings that are tried where every block of a set has such a list; None for all that take such points.
     reads_labels : bool
         Whether new graphs must carry labels of the kind that was fitted.
-    cloud : {"nodes", "edges"}
-        Whether rows describe nodes or edges.
+    cloud : {"nodes", "edges", "pairs"}
+        Whether rows describe nodes, edges or pairs of nodes.
     needs_edges : bool
         Whether it sees what edges carry, also without the view "edges".
     n_columns : int or None
@@ -122,6 +122,7 @@ BLOCKS: Registry[type[Block]] = Registry("kind of block")
 VIEWS = {
     "edges": "labels, weights and directions of edges, which blocks do not see otherwise",
     "first": "of several labels of a node, the first one only",
+    "bare": "neither labels nor attributes of nodes",
 }
 
 
@@ -138,4 +139,6 @@ def seen(graphs: Graphs, views: tuple[str, ...]) -> Graphs:
         graphs = graphs.without_edge_data()
     if "first" in views and graphs.labels is not None and graphs.labels.shape[1] > 1:
         graphs = replace(graphs, labels=graphs.labels[:, :1])
+    if "bare" in views and (graphs.labels is not None or graphs.x is not None):
+        graphs = replace(graphs, labels=None, x=None, columns=None)
     return graphs

@@ -17,6 +17,7 @@ from .block_kind import BLOCKS, VIEWS, Block, BlockOptions, SmoothBlock, seen
 from .carried import Attributes, Labels
 from .edge_cloud import EdgeEnds, EdgeOwn, EdgeTrees, edge_rows
 from .edge_sums import Around
+from .label_pairs import Pairs
 from .structure import Degree, Size, Strength, Structure
 from .tree_hashes import TreeCodes, Trees
 
@@ -27,6 +28,7 @@ BLOCKS.update({
     "attributes": Attributes, "labels": Labels, "degree": Degree, "structure": Structure, "size": Size,
     "wl": TreeCodes, "trees": Trees, "around": Around, "strength": Strength,
     "edge": EdgeOwn, "ends": EdgeEnds, "edge_trees": EdgeTrees,
+    "pairs": Pairs,
 })  # fmt: skip
 BUILT_IN = tuple(BLOCKS)
 _CONSTANT = 1e-12  # mean square of a column that never varies

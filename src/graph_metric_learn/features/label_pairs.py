@@ -14,8 +14,11 @@ from .._core.compiled import njit, share_of, shared
 from .._core.hashing import ODD, mix, mix_word
 from .._core.ragged import offsets
 from ..graphs.collection import Graphs
+from .block_kind import Block
+from .tree_hashes import hashed_rows, shared_hashes
 
 MOST_PAIRS = 2_000_000  # of one graph: 16 MB of names
+REACH = 8  # length of the longest paths that a block looks at
 _SMALL = 1_000  # nodes up to which threads are not worth waking
 
 
@@ -79,6 +82,46 @@ def pair_rows(
     u, v, name = _rows(_network(graph, names, reach, edge_names), MOST_PAIRS)
     order = np.lexsort([v, u])
     return u[order], v[order], name[order]
+
+
+class Pairs(Block):
+    """Pairs of nodes, each named by the trees of depth h around both and the length of the shortest path.
+
+    There are too many pairs to list: `counts` says how often a graph has each name. With the view "edges", names tell
+    the labels of edges along paths of one or two, too.
+    """
+
+    scaling = "none"
+    categorical = True
+    reads_labels = True
+    cloud = "pairs"
+    n_columns = 1
+
+    @classmethod
+    def worth_trying(cls, graphs: Graphs) -> bool:
+        """Families of pairs stand in their registry by themselves."""
+        return False
+
+    @staticmethod
+    def counts(graphs: Graphs, level: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What :func:`count_pairs` returns, of graphs as seen by the block."""
+        return count_pairs(graphs, *_named(graphs, level))
+
+    @staticmethod
+    def rows(graph: Graphs, level: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What :func:`pair_rows` returns, of one graph as seen by the block."""
+        return pair_rows(graph, *_named(graph, level))
+
+
+def _named(graphs: Graphs, level: int) -> tuple[np.ndarray, int, np.ndarray | None]:
+    """Names of nodes, the reach, and names of edges where they carry labels."""
+    data = graphs.edge_data
+    edge_names = None if data is None or data.labels is None else hashed_rows(data.labels)
+    plain = graphs.without_edge_data()
+    names = np.zeros(len(graphs.owner), np.uint64)
+    if level > 0 or graphs.labels is not None:
+        names = shared_hashes(plain, level, {})[level]
+    return names, REACH, edge_names
 
 
 class _Network(NamedTuple):

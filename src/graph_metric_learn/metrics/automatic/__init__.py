@@ -1,5 +1,0 @@
-"""GraphMetric: candidates, their selection, learning."""
-
-from .estimator import GraphMetric
-
-__all__ = ["GraphMetric"]
