@@ -2,10 +2,12 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
+import graph_metric_learn as gml
 from graph_metric_learn.objectives.ranking import Ranking, auc, average_precision, bedroc, enrichment
 
 MEASURES = (auc, average_precision, bedroc, enrichment)
@@ -213,3 +215,35 @@ def test_bad_input(measure):
     for fraction in (0.0, 1.5):
         with pytest.raises(ValueError, match="fraction must be above 0 and at most 1"):
             enrichment([1.0], [1], fraction)
+
+
+def test_all_scores_at_once():
+    scores, truth = larger(5)
+    found = gml.ranking_scores(scores, truth)
+    assert list(found) == ["auc", "average_precision", "bedroc", "enrichment"]
+    for measure in MEASURES:
+        np.testing.assert_array_equal(found[measure.__name__], measure(scores, truth))
+    found = gml.ranking_scores(torch.tensor(scores), torch.tensor(truth), alpha=5.0, fraction=0.1)
+    np.testing.assert_array_equal(found["bedroc"], bedroc(scores, truth, 5.0))
+    np.testing.assert_array_equal(found["enrichment"], enrichment(scores, truth, 0.1))
+
+
+def test_scores_of_one_class():
+    scores, truth = (array[:, 0] for array in larger(6))
+    found = gml.ranking_scores(scores, truth)
+    assert found["auc"] == auc(scores, truth)
+    assert isinstance(found["auc"], float)
+    words = [None if np.isnan(one) else "active" if one else "no" for one in truth]
+    assert gml.ranking_scores(scores, words, positive="active") == found
+    assert gml.ranking_scores(scores, np.where(truth == 1, 3, truth), positive=3) == found
+    assert gml.ranking_scores(-scores, words, positive="no")["auc"] == pytest.approx(found["auc"])
+
+
+def test_scores_of_what_is_neither_relevant_nor_not():
+    with pytest.raises(ValueError, match=r"row 1 of y is 'no': give 1 .*; positive= names a class"):
+        gml.ranking_scores([1.0, 2.0], [1, "no"])
+    for y in (["yes", "no"], [0, 1]):
+        with pytest.raises(ValueError, match="nothing is of the class 'Yes'"):
+            gml.ranking_scores([1.0, 2.0], y, positive="Yes")
+    with pytest.raises(ValueError, match="alpha must be"):
+        gml.ranking_scores([1.0, 2.0], [0, 1], alpha=0)

@@ -11,8 +11,54 @@ from typing import Any
 
 import numpy as np
 
+from ..graphs.sources.raw_graph import as_numpy
+from .targets import is_missing, target_array
+
 LEAST_ALPHA = 1e-3  # of BEDROC: with less, weights of places differ by little more than rounding
 _ROUNDING = 1e-9  # of products that stand for numbers of places
+
+
+def ranking_scores(
+    scores: Any, y: Any, *, positive: Any = None, alpha: float = 20.0, fraction: float = 0.01
+) -> dict[str, Any]:
+    """How well scores rank relevant graphs before others, by the measures that are usual for rare hits.
+
+    Parameters
+    ----------
+    scores : array [N] or [N, T]
+        Higher is better, such as a column of `predict_proba`, or minus the distance to the nearest active.
+    y : array [N] or [N, T]
+        1 for relevant graphs, 0 for others; or two classes or more, with `positive`. NaN or None where it was not
+        measured: such graphs do not count.
+    positive : optional
+        The class that is relevant.
+    alpha, fraction : float
+        Of BEDROC, and the share of the places that enrichment looks at.
+
+    Returns
+    -------
+    dict
+        `auc`, `average_precision`, `bedroc` and `enrichment`, see :mod:`graph_metric_learn.objectives.ranking`; a
+        number each, or with columns an array [T]. NaN where it is not defined: without relevant graphs, and for `auc`
+        and `bedroc` also without others. Equal scores share their places.
+
+    Examples
+    --------
+    >>> import graph_metric_learn as gml
+    >>> gml.ranking_scores([0.9, 0.8, 0.3, 0.2], ["active", "active", "no", "no"], positive="active")
+    {'auc': 1.0, 'average_precision': 1.0, 'bedroc': 1.0, 'enrichment': 2.0}
+    """
+    _check_options(alpha, fraction)
+    measures: dict[str, Callable[[Ranking], np.ndarray]] = {
+        "auc": Ranking.auc,
+        "average_precision": Ranking.average_precision,
+        "bedroc": lambda ranking: ranking.bedroc(alpha),
+        "enrichment": lambda ranking: ranking.enrichment(fraction),
+    }
+    scores, truth = checked(as_numpy(scores), as_truth(y, positive))
+    ranking = Ranking.of(*_columns(scores, truth))
+    alone = scores.ndim == truth.ndim == 1
+    return {name: float(measure(ranking)[0]) if alone else measure(ranking) for name, measure in measures.items()}
 
 
 def auc(scores: Any, truth: Any) -> Any:
@@ -61,8 +107,7 @@ def bedroc(scores: Any, truth: Any, alpha: float = 20.0) -> Any:
     >>> bedroc([3.0, 2.0, 1.0, 0.0], [1, 1, 0, 0])
     1.0
     """
-    if not LEAST_ALPHA <= alpha < np.inf:
-        raise ValueError(f"alpha must be a number of at least {LEAST_ALPHA}, got {alpha!r}")
+    _check_options(alpha=alpha)
     return _of_columns(scores, truth, lambda ranking: ranking.bedroc(alpha))
 
 
@@ -74,8 +119,7 @@ def enrichment(scores: Any, truth: Any, fraction: float = 0.01) -> Any:
     >>> enrichment([4.0, 3.0, 2.0, 1.0], [1, 0, 0, 0], fraction=0.25)
     4.0
     """
-    if not 0 < fraction <= 1:
-        raise ValueError(f"fraction must be above 0 and at most 1, got {fraction!r}")
+    _check_options(fraction=fraction)
     return _of_columns(scores, truth, lambda ranking: ranking.enrichment(fraction))
 
 
@@ -110,8 +154,6 @@ class Ranking:
         keys = np.negative(scores.T, order="C", dtype=scores.dtype)
         missing = np.isnan(truth)
         some_missing = bool(missing.any())
-        if some_missing:
-            keys[np.broadcast_to(missing, scores.shape).T] = np.inf
         order = np.argsort(keys, axis=1)
         keys = np.take_along_axis(keys, order, 1)
         first = np.ones((n_columns, n_rows), dtype=bool)
@@ -215,7 +257,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _of_columns(scores: Any, truth: Any, measure: Callable[[Ranking], np.ndarray]) -> Any:
     """A measure of each column, or of the only one."""
     scores, truth = checked(scores, truth)
-    values = measure(Ranking.of(*(array.reshape(len(array), -1) for array in _columns(scores, truth))))
+    values = measure(Ranking.of(*_columns(scores, truth)))
     return float(values[0]) if scores.ndim == truth.ndim == 1 else values
 
 
@@ -223,6 +265,46 @@ def _columns(scores: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Scores [N, T], and truth [N, T] or [N, 1]."""
     scores, truth = (array[:, None] if array.ndim == 1 else array for array in (scores, truth))
     return np.broadcast_to(scores, (len(scores), max(scores.shape[1], truth.shape[1]))), truth
+
+
+def _check_options(alpha: float = 1.0, fraction: float = 1.0) -> None:
+    if not LEAST_ALPHA <= alpha < np.inf:
+        raise ValueError(f"alpha must be a number of at least {LEAST_ALPHA}, got {alpha!r}")
+    if not 0 < fraction <= 1:
+        raise ValueError(f"fraction must be above 0 and at most 1, got {fraction!r}")
+
+
+def as_truth(y: Any, positive: Any = None, name: str = "y") -> np.ndarray:
+    """Targets as 1 (relevant; equal to `positive`), 0, or NaN where one is missing: an array of the same shape.
+
+    >>> as_truth(["yes", None, "no"], "yes")
+    array([ 1., nan,  0.])
+    """
+    given = target_array(y)
+    if given.dtype.kind in "biuf":
+        values, missing = given, np.isnan(given)
+    else:
+        values = given.astype(object)
+        missing = np.array([is_missing(one) for one in given.reshape(-1).tolist()], dtype=bool).reshape(given.shape)
+    if positive is not None:
+        relevant = _equals(values, positive)
+        if not relevant.any():
+            raise ValueError(f"nothing is of the class {positive!r} that positive= names")
+    else:
+        relevant = _equals(values, 1)
+        wrong = ~(relevant | _equals(values, 0) | missing)
+        if wrong.any():
+            row, value = int(np.argwhere(wrong)[0][0]), values[wrong].tolist()[0]
+            hint = "; positive= names a class" if given.ndim == 1 else ""
+            raise ValueError(f"row {row} of {name} is {value!r}: give 1 for relevant, 0, or NaN for not measured{hint}")
+    return np.where(missing, np.nan, relevant)
+
+
+def _equals(values: np.ndarray, one: Any) -> np.ndarray:
+    """Which values equal one; none does where these are numbers and that is a string."""
+    if values.dtype.kind != "O" and not isinstance(one, str):
+        return values == one
+    return np.array([value == one for value in values.reshape(-1).tolist()], dtype=bool).reshape(values.shape)
 
 
 def checked(scores: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
