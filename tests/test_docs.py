@@ -149,6 +149,13 @@ def check_predictors(names):
     assert names["search"].best_score_ > 0.9
 
 
+def check_scores(names):
+    assert names["found"]["map_at_r"] > 0.9
+    assert names["found"]["n_queries"] == names["by_size"]["n_queries"] == 40
+    assert 0 < names["by_size"]["precision_at_k"] < 0.5
+    assert names["areas"].min() > 0.9
+
+
 def check_explain(names):
     assert len(str(names["why"]).splitlines()) == 3  # what the page says
     assert sum(names["why"].term_share.values()) == pytest.approx(1)
@@ -210,6 +217,7 @@ CHECKS = {
     "mathematics.md": check_mathematics,
     "molecules.md": check_molecules,
     "predictors.md": check_predictors,
+    "scores.md": check_scores,
     "serve.md": check_serve,
     "start.md": check_start,
     "targets.md": check_targets,

@@ -45,6 +45,8 @@ _HOME = {
     "pairwise_distances": "transport",
     "skip_bad": "graphs",
     "pw_distance": "transport",
+    "ranking_scores": "objectives.ranking",
+    "retrieval_scores": "objectives.retrieval",
     "rpw_distance": "transport",
     "sw_distance": "transport",
     "warm_up": "warming",
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
     from .metrics.sgml.encoders import SGCN
     from .metrics.sgml.fit_many import fit_many
     from .metrics.sgml.losses import mlkr, nca, nccml
+    from .objectives.ranking import ranking_scores
+    from .objectives.retrieval import retrieval_scores
     from .predictors import (
         GraphClassifier,
         GraphKMeans,
@@ -127,6 +131,8 @@ __all__ = [
     "nccml",
     "pairwise_distances",
     "pw_distance",
+    "ranking_scores",
+    "retrieval_scores",
     "rpw_distance",
     "skip_bad",
     "sw_distance",
