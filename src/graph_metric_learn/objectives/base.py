@@ -75,6 +75,20 @@ class Objective(ABC):
         np.fill_diagonal(others, np.inf)
         return self.neighbor_scores(others, target, target, ks, weighted=weighted)
 
+    def neighbor_outputs(
+        self, distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool = False
+    ) -> np.ndarray:
+        """What the k nearest predict, in the form of `outputs` [H, len(ks), T]; arguments as in `neighbor_scores`."""
+        raise NotImplementedError(f"{type(self).__name__} defines no neighbor_outputs, which rankings need")
+
+    def rarest_share(self, target: np.ndarray) -> float | None:
+        """The share of graphs that the rarest class, or label, has; None where there are none."""
+        return None
+
+    def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """Labels that graphs are ranked by [N, L], 0 and 1, NaN where one is missing; and the columns of their outputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no classes or labels that graphs could be ranked by")
+
     @abstractmethod
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
         """How well each graph is predicted by numbers in the form of `outputs` [N, T], in the same units [N]."""

@@ -67,6 +67,23 @@ class Classes(Objective):
         votes = class_votes(distances, neighbors, n_classes, tuple(ks), weighted=weighted)
         return elected(votes) == target[:, None]
 
+    def neighbor_outputs(
+        self, distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool = False
+    ) -> np.ndarray:
+        """Shares of the votes."""
+        votes = class_votes(distances, neighbors, len(self.classes_), tuple(ks), weighted=weighted)
+        return votes / np.maximum(votes.sum(2, keepdims=True), 1e-300)
+
+    def rarest_share(self, target: np.ndarray) -> float | None:
+        counts = np.bincount(target, minlength=len(self.classes_))
+        return float(counts[counts > 0].min() / counts.sum())
+
+    def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """Each class against the others; of two, the rarer."""
+        counts = np.bincount(target, minlength=len(self.classes_))
+        columns = [int(counts.argmin())] if len(counts) == 2 else list(range(len(counts)))
+        return (target[:, None] == np.array(columns)).astype(float), columns
+
     def outputs(self, target: np.ndarray) -> np.ndarray:
         """A column per class [N, C], 1 for the own."""
         return np.eye(len(self.classes_))[target]

@@ -77,14 +77,14 @@ class Numbers(Objective):
         weighted: bool = False,
     ) -> np.ndarray:  # fmt: skip
         """Of each number, the k nearest that have it count. Where none has, 0 is predicted: the mean."""
-        means = np.zeros((len(distances), len(ks), neighbors.shape[1]))
-        for rows, columns in columns_by_gaps(np.isfinite(neighbors)):
-            near = distances if len(rows) == len(neighbors) else distances[:, rows]
-            values = np.concatenate([neighbors[np.ix_(rows, columns)], np.ones((len(rows), 1))], axis=1)
-            sums = neighbor_sums(near, values, tuple(ks), weighted=weighted)
-            total, weight = sums[:, :, :-1], sums[:, :, -1:]
-            means[:, :, columns] = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+        means = self.neighbor_outputs(distances, neighbors, ks, weighted=weighted)
         return np.stack([self.output_scores(means[:, q], target) for q in range(len(ks))], axis=1)
+
+    def neighbor_outputs(
+        self, distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool = False
+    ) -> np.ndarray:
+        """Means of the numbers."""
+        return neighbor_means(distances, neighbors, ks, weighted=weighted)
 
     def output_scores(self, outputs: np.ndarray, target: np.ndarray) -> np.ndarray:
         there = np.isfinite(target)
@@ -114,6 +114,20 @@ class Numbers(Objective):
     def n_outputs(self) -> int | None:
         """As many as numbers; unknown of a subclass with outputs of its own."""
         return len(self.centre_) if type(self).outputs is Numbers.outputs else None
+
+
+def neighbor_means(
+    distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool
+) -> np.ndarray:
+    """Means of the numbers [M, T] of the k nearest that have one [H, len(ks), T]; 0 where none has."""
+    means = np.zeros((len(distances), len(ks), neighbors.shape[1]))
+    for rows, columns in columns_by_gaps(np.isfinite(neighbors)):
+        near = distances if len(rows) == len(neighbors) else distances[:, rows]
+        values = np.concatenate([neighbors[np.ix_(rows, columns)], np.ones((len(rows), 1))], axis=1)
+        sums = neighbor_sums(near, values, tuple(ks), weighted=weighted)
+        total, weight = sums[:, :, :-1], sums[:, :, -1:]
+        means[:, :, columns] = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+    return means
 
 
 def check_numbers(graphs: Graphs, y: Any) -> np.ndarray:

@@ -1,0 +1,248 @@
+"""Regression where all graphs are landmarks: kernel ridge in closed form, judged on folds that chose nothing.
+
+Few graphs: weights of families are chosen anew without each fold. More: by graphs that are never held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._core.parallel import by_threads
+from ..._core.schema import NonNegative, Positive, Saved
+from ..._core.threads import one_thread_for_products
+from ...linalg.ridge import fit_ridge, held_out_fits, weighted_means
+from .training import Training
+from .weights import SHARES, centred, likeliest_weights, mixed_weights
+
+ANEW = 1500  # graphs up to which weights are chosen anew without each fold
+APART = 1000  # of more graphs, those that weights are chosen by, and that are never held out
+_PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # λ, for kernels with k(G, G) = 1
+_WEIGHED_ON = 400  # graphs that the likeliest weights are found on
+_GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
+_DRAWS = 3  # but at most so often
+
+
+class Setting(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
+    """What is chosen on folds.
+
+    Attributes
+    ----------
+    share : float
+        Of the even weights of families.
+    penalty : float
+        λ of the regression.
+    power : float
+        Of the weights of graphs by the size of their class.
+    """
+
+    share: NonNegative
+    penalty: Positive
+    power: NonNegative = 0.0
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A regression without some of N graphs.
+
+    Attributes
+    ----------
+    train, test : ndarray
+        Indices of the graphs that it knows, and of those held out that are judged.
+    scores : ndarray [N, T]
+        What it predicts, for all graphs; NaN where the entry of a target is missing.
+    kernel : ndarray [N, N]
+        Among all graphs, chosen without those that are judged.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    scores: np.ndarray
+    kernel: np.ndarray
+
+
+class Weighed(NamedTuple):
+    """Weights of families that were found without a fold."""
+
+    train: np.ndarray
+    test: np.ndarray
+    weights: np.ndarray  # the likeliest [F]
+
+
+@dataclass
+class Weights:
+    """The families' kernels among N graphs, and how their weights are found.
+
+    Attributes
+    ----------
+    kernels : ndarray [F, N, N], float32
+    even : ndarray [F]
+        The even weights.
+    training : Training
+    """
+
+    kernels: np.ndarray
+    even: np.ndarray
+    training: Training
+
+    def likeliest(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Weights [F] by the targets of at most 400 of these graphs."""
+        part = self.training.part(rows)
+        some = rows[part.objective.subsample(part.target, _WEIGHED_ON, rng)]
+        outputs = centred(self.training.outputs[some])
+        if outputs.shape[1] == 0:
+            return self.even.copy()
+        return likeliest_weights(self.kernels[:, some[:, None], some], outputs, self.even)
+
+    def mixture(self, likeliest: np.ndarray, share: float) -> np.ndarray:
+        """The kernel among all graphs [N, N], float32."""
+        weights = mixed_weights(likeliest, self.even, share).astype(np.float32)
+        used = np.flatnonzero(weights)
+        return np.einsum("f,fnm->nm", weights[used], self.kernels[used]) if len(used) else self.kernels[0]
+
+
+@one_thread_for_products()
+def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting, list[list[Weighed]]]:
+    """The setting that does best on folds, and the weights that were found without each of them, by draw of folds."""
+    training = weights.training
+    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, training.powers)]
+    n_draws = min(_DRAWS, -(-_GRAPHS // len(training)))
+    parts: list[tuple[int, np.ndarray, np.ndarray, np.random.Generator]] = []
+    for draw in range(n_draws):
+        folds = training.folds(rng)
+        for fold in np.unique(folds):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            if len(train) and len(test):
+                parts.append((draw, train, test, rng.spawn(1)[0]))
+    if not parts:
+        raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
+
+    def tried(part: tuple[int, np.ndarray, np.ndarray, np.random.Generator]) -> tuple[Weighed, list[np.ndarray]]:
+        _, train, test, own = part
+        weighed = Weighed(train, test, weights.likeliest(train, own))
+        outputs = training.outputs[train]
+        predictions = []
+        for share in SHARES:
+            kernel = weights.mixture(weighed.weights, share)
+            among, across = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
+            for _, penalty, power in (one for one in _values(settings) if one[0] == share):
+                rows = training.part(train).row_weights(power)
+                mean = weighted_means(outputs, rows)
+                predictions.append(across @ fit_ridge(among, outputs - mean, penalty, rows) + mean)
+        return weighed, predictions
+
+    found = list(by_threads(tried, parts))
+    tests = [weighed.test for weighed, _ in found]
+    losses = [loss(training, tests, [parts[i] for _, parts in found]) for i in range(len(settings))]
+    draws: list[list[Weighed]] = [[] for _ in range(n_draws)]
+    for (draw, *_), (weighed, _) in zip(parts, found, strict=True):
+        draws[draw].append(weighed)
+    return settings[int(np.argmin(losses))], draws
+
+
+def _values(settings: Sequence[Setting]) -> list[tuple[float, float, float]]:
+    return [(one.share, one.penalty, one.power) for one in settings]
+
+
+def loss(training: Training, tests: Sequence[np.ndarray], predictions: Sequence[np.ndarray]) -> float:
+    """How bad predictions [H, T] of graphs held out are, fold by fold: squared error, or how badly they rank."""
+    if training.scorer.ranks:
+        scores = [training.scorer.of_outputs(p, training.target[t]) for p, t in zip(predictions, tests, strict=True)]
+        return -sum(score * weight for score, weight in scores) / max(sum(weight for _, weight in scores), 1e-300)
+    outputs = training.outputs
+    truth, predicted = np.concatenate([outputs[test] for test in tests]), np.concatenate(predictions)
+    known = np.isfinite(truth)
+    truth = np.where(known, truth - weighted_means(outputs), 0.0)
+    predicted = np.where(known, predicted - weighted_means(outputs), 0.0)
+    if not training.objective.scale_invariant:
+        return float(((truth - predicted) ** 2).sum())
+    return -max(float((truth * predicted).sum()), 0.0) ** 2 / max(float((predicted**2).sum()), 1e-300)
+
+
+@dataclass
+class Regression:
+    """A fitted regression and what is needed to judge what comes after it.
+
+    Attributes
+    ----------
+    setting : Setting
+    weights : ndarray [F]
+        Of the families.
+    kernel : ndarray [N, N]
+        Among the graphs, by these weights.
+    alpha : ndarray [N, T]
+        Scores of a graph are k(G, ·) α + mean.
+    mean : ndarray [T]
+    draws : list of functions
+        Each makes the folds of a draw, one after the other.
+    """
+
+    setting: Setting
+    weights: np.ndarray
+    kernel: np.ndarray
+    alpha: np.ndarray
+    mean: np.ndarray
+    draws: list[Callable[[], Iterator[Fold]]]
+
+
+def fit_few(weights: Weights, rng: np.random.Generator) -> Regression:
+    """From all families' kernels among all graphs: weights are chosen anew without each fold."""
+    training = weights.training
+    setting, draws = choose_setting(weights, rng)
+    own = mixed_weights(weights.likeliest(np.arange(len(training)), rng), weights.even, setting.share)
+    kernel = weights.mixture(own, 0.0)
+    rows, outputs = training.row_weights(setting.power), training.outputs
+    mean = weighted_means(outputs, rows)
+    alpha = fit_ridge(kernel, outputs - mean, setting.penalty, rows)
+
+    def folds(draw: list[Weighed]) -> Iterator[Fold]:
+        for train, test, found in draw:
+            among = weights.mixture(found, setting.share)
+            rows = training.part(train).row_weights(setting.power)
+            mean = weighted_means(outputs[train], rows)
+            alpha = fit_ridge(among[np.ix_(train, train)], outputs[train] - mean, setting.penalty, rows)
+            yield Fold(train, test, among[:, train] @ alpha + mean, among)
+
+    return Regression(setting, own, kernel, alpha, mean, [lambda draw=draw: folds(draw) for draw in draws])  # type: ignore[misc]
+
+
+def fit_many(
+    kernel: np.ndarray, weights: np.ndarray, setting: Setting, apart: np.ndarray, training: Training,
+    rng: np.random.Generator,
+) -> Regression:  # fmt: skip
+    """From the kernel among all graphs [N, N], chosen by those `apart`, which are known in every fold.
+
+    The penalty is the best near that of the setting, by folds of the other graphs.
+    """
+    outputs, judged = training.outputs, np.setdiff1d(np.arange(len(training)), apart)
+    parts = training.part(judged).folds(rng)
+    tests = [judged[parts == fold] for fold in np.unique(parts)]
+    rows = training.row_weights(setting.power)
+    tried: dict[float, tuple[float, tuple]] = {}
+
+    def look(penalty: float) -> float:
+        if penalty not in tried:
+            fits = held_out_fits(kernel, outputs, penalty, tests, rows)
+            tried[penalty] = loss(training, tests, [s[t] for s, t in zip(fits[2], tests, strict=True)]), fits
+            for other in [one for one in tried if one != min(tried, key=lambda p: tried[p][0])]:
+                tried[other] = tried[other][0], ()
+        return tried[penalty][0]
+
+    at = _PENALTIES.index(setting.penalty)
+    look(setting.penalty)
+    step = -1 if at and look(_PENALTIES[at - 1]) < look(setting.penalty) else 1
+    at += min(step, 0)
+    while 0 <= at + step < len(_PENALTIES) and look(_PENALTIES[at + step]) < look(_PENALTIES[at]):
+        at += step
+    best = _PENALTIES[at]
+    alpha, mean, scores = tried[best][1]
+
+    def folds() -> Iterator[Fold]:
+        for test, fitted in zip(tests, scores, strict=True):
+            yield Fold(np.setdiff1d(np.arange(len(training)), test), test, fitted, kernel)
+
+    return Regression(Setting(setting.share, best, setting.power), weights, kernel, alpha, mean, [folds])

@@ -1,0 +1,2 @@
+def fitted_state(m): raise NotImplementedError
+def restored(*a): raise NotImplementedError
