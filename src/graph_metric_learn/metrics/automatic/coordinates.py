@@ -85,8 +85,8 @@ class Coordinates(Saved):
 
 def fit_coordinates(
     mixture: Mixture, kernel: np.ndarray, landmarks: Described, n_axes: int, n_hashes: int, seed: int
-) -> tuple[Coordinates, np.ndarray]:
-    """Coordinates by the kernel among the landmarks [m, m] and their descriptions; and the vectors of the landmarks."""
+) -> Coordinates:
+    """Coordinates by the kernel among the landmarks [m, m] and their descriptions."""
     centre = kernel.mean(0, dtype=np.float64)
     gaps = kernel - centre - centre[:, None] + centre.mean()
     variances, vectors = _largest(gaps, min(n_axes, len(kernel)), seed)
@@ -102,7 +102,7 @@ def fit_coordinates(
     some = placed[:: max(1, len(placed) // _PAIRS)]
     unit = max(float(squared_distances(some).mean()), 1e-30)
     found.unit = unit
-    return found, placed / np.float32(np.sqrt(unit))
+    return found
 
 
 def _largest(matrix: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

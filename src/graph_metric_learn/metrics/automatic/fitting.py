@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+
+from ..._core.progress import progress_bar
 
 from ...features.copies import graph_hashes
 from ...graphs import Graphs
+from ...linalg.landmark_ridge import FoldSums, Whitening
+from ...linalg.squared_distances import squared_distances
+from ...transport.devices import resolve_device
 from ..base import FoldView
-from .coordinates import Coordinates, fit_coordinates
-from .exact import ANEW, APART, Regression, Weights, choose_setting, fit_few, fit_many
+from .coordinates import Coordinates, fit_coordinates, hashed
+from .exact import ANEW, APART, Regression, Setting, Weights, choose_setting, fit_few, fit_many
 from .given import Given
+from .landmarks import JUDGED, Chunk, Judged, Pass, judged_folds, regression_of, run, sides_of
 from .learned import Learned
 from .mixture import Described, Describer, Mixture, family_kernels
 from .score_weight import decide, held_views
-from .training import Training
+from .training import N_FOLDS, Training
 from .weights import even_over, mixed_weights
 from .width import Width, choose_width, most_coordinates, parts_of_width, score_columns
 
@@ -28,6 +35,7 @@ LANDMARKS = 5000  # with n_landmarks="auto", at most
 _FITTED_TO = 1000  # graphs that descriptions are fitted to, at most, of no more nodes than:
 _MAX_NODES, _MIN_GRAPHS = 80_000, 100  # but at least so many graphs
 _MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
+_CHUNK = 2000  # graphs that are described at once
 _NARROW = 64  # coordinates up to which the score weight is chosen for the coordinates that are kept
 
 
@@ -53,7 +61,10 @@ class Chosen:
 
 
 def fit_given(metric: GraphMetric, given: Given, rng: np.random.Generator) -> Fitted:
-    """The stages of a fit where all graphs are landmarks."""
+    """The stages of a fit."""
+    most = LANDMARKS if isinstance(metric.n_landmarks, str) else int(metric.n_landmarks)
+    if len(given.graphs) > most:
+        return fit_landmarks(metric, given, most, rng)
     if not given.training.objective.supervised:
         chosen = without_targets(given, rng)
     elif len(given.graphs) <= ANEW:
@@ -84,13 +95,86 @@ def from_many(given: Given, rng: np.random.Generator) -> Chosen:
     """Weights chosen by some of the graphs, which are never held out."""
     apart = apart_rows(given.training, rng)
     describer, described, kernels = described_sample(given, apart, rng)
-    weights = _weights(describer, kernels, given.training.part(apart))
-    setting, _ = choose_setting(weights, rng)
-    own = mixed_weights(weights.likeliest(np.arange(len(apart)), rng), weights.even, setting.share)
-    del weights
+    setting, own = _setting_and_weights(_weights(describer, kernels, given.training.part(apart)), rng)
     chosen = _with_landmarks(describer, dict(zip(kernels, own, strict=True)), given, {})
     regression = fit_many(chosen.kernel, own, setting, apart, given.training, rng)
     return replace(chosen, regression=regression)
+
+
+def _setting_and_weights(weights: Weights, rng: np.random.Generator) -> tuple[Setting, np.ndarray]:
+    """What folds of some graphs choose, and weights of families [F] by all of these."""
+    setting, _ = choose_setting(weights, rng)
+    rows = np.arange(len(weights.training))
+    return setting, mixed_weights(weights.likeliest(rows, rng), weights.even, setting.share)
+
+
+def fit_landmarks(metric: GraphMetric, given: Given, most: int, rng: np.random.Generator) -> Fitted:
+    """The stages of a fit where graphs are more than landmarks."""
+    rows = landmark_rows(given, most, rng)
+    graphs, training = given.graphs[rows], given.training.part(rows)
+    names = None if given.group_names is None else given.group_names[rows]
+    of_landmarks = replace(given, graphs=graphs, training=training, group_names=names)
+    if not training.objective.supervised:
+        return learned_from(metric, of_landmarks, without_targets(of_landmarks, rng))
+    tuning = tuning_rows(training, rng)
+    describer, _, kernels = described_sample(of_landmarks, tuning, rng)
+    setting, own = _setting_and_weights(_weights(describer, kernels, training.part(tuning)), rng)
+    chosen = _with_landmarks(describer, dict(zip(kernels, own, strict=True)), of_landmarks, {})
+    if not metric.learn:
+        return learned_from(metric, of_landmarks, chosen)
+    device = resolve_device(metric.device, auto="cuda" if torch.cuda.is_available() else "cpu")
+    sums = FoldSums(len(training.powers) > 1 and 2 or 1, N_FOLDS + 1, len(rows), training.outputs.shape[1], device)
+    judged = Judged([JUDGED // 2] * 2 if len(training.powers) > 1 else [JUDGED])
+    known = graph_hashes(graphs) if names is None else names
+    passed = Pass(chosen.mixture, Whitening.fit(chosen.kernel, device), sums, judged, known)
+    run(passed, chunks_of(given, metric.progress), training)
+    return learned_from_pass(metric, of_landmarks, replace(chosen, regression=None), passed, setting)
+
+
+def landmark_rows(given: Given, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of the landmarks: at random, whole groups where the user named some."""
+    if given.own_groups is None:
+        return given.training.objective.subsample(given.training.target, most, rng)
+    members, chosen, count = _members(given.own_groups), [], 0
+    for group in rng.permutation(len(members)):
+        if count + len(members[group]) <= most:
+            chosen.append(members[group])
+            count += len(members[group])
+    return np.sort(np.concatenate(chosen)) if chosen else given.training.objective.subsample(
+        given.training.target, most, rng
+    )
+
+
+def tuning_rows(training: Training, rng: np.random.Generator) -> np.ndarray:
+    """Landmarks that weights are chosen by: about 1000, half of them of the rare class where there is one."""
+    if len(training.powers) == 1 or training.target.ndim != 1:
+        return training.objective.subsample(training.target, APART, rng)
+    sides = sides_of(training, training.target)
+    rare, others = (rng.permutation(np.flatnonzero(sides == side))[: APART // 2] for side in (1, 0))
+    return np.sort(np.concatenate([rare, others]))
+
+
+def chunks_of(given: Given, progress: bool | None) -> Iterator[Chunk]:
+    """All training graphs, some at a time."""
+    total = len(given.graphs)
+    with progress_bar(progress, "learning", total=total, unit="graph", delay=2.0) as bar:
+        for start in range(0, total, _CHUNK):
+            rows = np.arange(start, min(start + _CHUNK, total))
+            part = given.training.part(rows)
+            names = None if given.group_names is None else given.group_names[rows]
+            yield Chunk(given.graphs[rows], part.outputs, part.target, names, start)
+            bar.update(len(rows))
+
+
+def learned_from_pass(
+    metric: GraphMetric, given: Given, chosen: Chosen, passed: Pass, setting: Setting
+) -> Fitted:
+    """Solves the regression, weighs its scores by the judged graphs, and keeps as few coordinates as will do."""
+    assert metric.seed_ is not None
+    judged, kept, tests = judged_folds(passed, given.training)
+    regression, to_landmarks = regression_of(passed, setting, judged, kept, tests, chosen.kernel)
+    return keep(metric, replace(chosen, regression=regression), judged, (to_landmarks, kept["described"]), kept["index"],
+                graph_hashes(given.graphs))  # fmt: skip
 
 
 def described_sample(
@@ -165,37 +249,51 @@ def _with_landmarks(describer: Describer, weights: dict[str, float], given: Give
 
 def learned_from(metric: GraphMetric, given: Given, chosen: Chosen) -> Fitted:
     """Weighs the scores of the regression by folds, and keeps as few coordinates as will do."""
+    judged = (chosen.kernel, chosen.landmarks)
+    return keep(metric, chosen, given.training, judged, np.arange(len(given.training)), graph_hashes(given.graphs))
+
+
+def keep(
+    metric: GraphMetric, chosen: Chosen, training: Training, judged: tuple[np.ndarray, Described], indices: np.ndarray,
+    hashes: np.ndarray,
+) -> Fitted:  # fmt: skip
+    """The weight of the scores, and the coordinates, by the graphs that are judged.
+
+    Parameters
+    ----------
+    metric : GraphMetric
+    chosen : Chosen
+    training : Training
+        The graphs that are judged.
+    judged : ndarray [N, m], descriptions
+        Their kernels to the landmarks, and descriptions.
+    indices : ndarray [N]
+        Which of the training graphs they are.
+    hashes : ndarray [m], uint64
+        Of the landmarks.
+    """
     assert metric.seed_ is not None
-    training, regression = given.training, chosen.regression
+    regression = chosen.regression
     most = most_coordinates(metric.n_components)
     learns = metric.learn and regression is not None
     reserved = score_columns(training.outputs, metric.n_components) if learns else 0
     whole = None if metric.n_components is None else most - reserved
-    parts = parts_of_width(whole, len(chosen.kernel))
-    coordinates, placed = fit_coordinates(chosen.mixture, chosen.kernel, chosen.landmarks, *parts, metric.seed_)
+    landmarks = chosen.mixture, chosen.kernel, chosen.landmarks
+    coordinates = fit_coordinates(*landmarks, *parts_of_width(whole, len(chosen.kernel)), metric.seed_)
     if not learns or regression is None:
         return Fitted(chosen.mixture, coordinates)
     draws = regression.draws
     if whole is not None and most <= _NARROW:
-        near = 1.0 - squares_of(placed) / 2.0
-        draws = [lambda draw=draw: (replace(fold, kernel=near) for fold in draw()) for draw in draws]  # type: ignore
+        placed = coordinates.place(judged[0], hashed(chosen.mixture, judged[1], coordinates.n_hashes))
+        near = 1.0 - squared_distances(placed) / 2.0
+        draws = [lambda draw=draw: (replace(fold, kernel=near) for fold in draw()) for draw in draws]  # type: ignore[misc]
     gate, folds = decide(draws, training, most=reserved)
-    scores = chosen.kernel @ regression.alpha + regression.mean
+    scores = judged[0] @ regression.alpha + regression.mean
     learned = Learned.of(gate, regression.setting, regression.alpha, regression.mean, scores, reserved)
-    learned.graphs = graph_hashes(given.graphs)
+    learned.graphs = hashes
     width = None
     if isinstance(metric.n_components, str):
-        judged = (chosen.kernel, chosen.landmarks)
         coordinates, width = choose_width(chosen.mixture, coordinates, judged, folds, gate.weight, training)
     elif gate.weight == 0 and whole is not None and reserved:
-        parts = parts_of_width(most, len(chosen.kernel))
-        coordinates, _ = fit_coordinates(chosen.mixture, chosen.kernel, chosen.landmarks, *parts, metric.seed_)
-    views = held_views(folds, gate.weight, np.arange(len(training)))
-    return Fitted(chosen.mixture, coordinates, learned, width, views)
-
-
-def squares_of(vectors: np.ndarray) -> np.ndarray:
-    """Squared distances [N, N] of vectors [N, d]."""
-    from ...linalg.squared_distances import squared_distances
-
-    return squared_distances(vectors)
+        coordinates = fit_coordinates(*landmarks, *parts_of_width(most, len(chosen.kernel)), metric.seed_)
+    return Fitted(chosen.mixture, coordinates, learned, width, held_views(folds, gate.weight, indices))

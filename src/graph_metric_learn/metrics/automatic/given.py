@@ -14,6 +14,7 @@ from ...graphs import Columns, Graphs
 from ...objectives import Objective, objective_for
 from ...objectives.folds import check_groups, held_together
 from ...objectives.scoring import scorer_for
+from .landmarks import group_names
 from .recipes import Carried, Recipe, recipes_for, recipes_of_blocks
 from .training import Training
 
@@ -35,6 +36,8 @@ class Given:
     training : Training
     own_groups : ndarray [N] or None
         Those that the user named.
+    group_names : ndarray [N], uint64, or None
+        Hashes of these.
     recipes : dict of Recipe
         Of the families to choose from.
     """
@@ -43,6 +46,7 @@ class Given:
     graphs: Graphs
     training: Training
     own_groups: np.ndarray | None
+    group_names: np.ndarray | None
     recipes: dict[str, Recipe]
 
 
@@ -60,7 +64,8 @@ def read_given(metric: GraphMetric, graphs: Any, y: Any, groups: Any) -> Given:
     read = metric.edge_reading_.apply(without_codes(original, metric.label_columns_, metric.labelled_))
     together = held_together(own, copy_groups(read)) if objective.supervised else np.arange(len(read))
     training = training_of(metric, objective, target, together)
-    return Given(original, read, training, own, chosen_recipes(metric, read))
+    names = None if own is None else group_names(groups)
+    return Given(original, read, training, own, names, chosen_recipes(metric, read))
 
 
 def training_of(metric: GraphMetric, objective: Objective, target: np.ndarray, groups: np.ndarray) -> Training:
