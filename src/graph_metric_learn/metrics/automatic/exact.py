@@ -23,6 +23,7 @@ ANEW = 1500  # graphs up to which weights are chosen anew without each fold
 APART = 1000  # of more graphs, those that weights are chosen by, and that are never held out
 _PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # λ, for kernels with k(G, G) = 1
 _WEIGHED_ON = 400  # graphs that the likeliest weights are found on
+_GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
 _GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
 _DRAWS = 3  # but at most so often
 
@@ -109,7 +110,8 @@ class Weights:
 def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting, list[list[Weighed]]]:
     """The setting that does best on folds, and the weights that were found without each of them, by draw of folds."""
     training = weights.training
-    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, training.powers)]
+    powers = training.powers if training.target.ndim == 1 else training.powers[:1]
+    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, powers)]
     n_draws = min(_DRAWS, -(-_GRAPHS // len(training)))
     parts: list[tuple[int, np.ndarray, np.ndarray, np.random.Generator]] = []
     for draw in range(n_draws):
@@ -124,7 +126,7 @@ def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting,
     def tried(part: tuple[int, np.ndarray, np.ndarray, np.random.Generator]) -> tuple[Weighed, list[np.ndarray]]:
         _, train, test, own = part
         weighed = Weighed(train, test, weights.likeliest(train, own))
-        outputs = training.outputs[train]
+        outputs = filled(training.outputs[train])
         predictions = []
         for share in SHARES:
             kernel = weights.mixture(weighed.weights, share)
@@ -142,6 +144,14 @@ def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting,
     for (draw, *_), (weighed, _) in zip(parts, found, strict=True):
         draws[draw].append(weighed)
     return settings[int(np.argmin(losses))], draws
+
+
+def filled(outputs: np.ndarray) -> np.ndarray:
+    """Outputs [N, T], with means in the place of what is missing where there are many sets of graphs that have one."""
+    known = np.isfinite(outputs)
+    if known.all() or len(np.unique(known, axis=1).T) <= _GAPS:
+        return outputs
+    return np.where(known, outputs, weighted_means(outputs))
 
 
 def _values(settings: Sequence[Setting]) -> list[tuple[float, float, float]]:

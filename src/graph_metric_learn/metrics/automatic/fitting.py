@@ -13,7 +13,7 @@ from ..._core.progress import progress_bar
 
 from ...features.copies import graph_hashes
 from ...graphs import Graphs
-from ...linalg.landmark_ridge import FoldSums, Whitening
+from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
 from ...linalg.squared_distances import squared_distances
 from ...transport.devices import resolve_device
 from ..base import FoldView
@@ -123,12 +123,22 @@ def fit_landmarks(metric: GraphMetric, given: Given, most: int, rng: np.random.G
     if not metric.learn:
         return learned_from(metric, of_landmarks, chosen)
     device = resolve_device(metric.device, auto="cuda" if torch.cuda.is_available() else "cpu")
-    sums = FoldSums(len(training.powers) > 1 and 2 or 1, N_FOLDS + 1, len(rows), training.outputs.shape[1], device)
-    judged = Judged([JUDGED // 2] * 2 if len(training.powers) > 1 else [JUDGED])
+    n_sides, n_targets = _sides(training), training.outputs.shape[1]
+    sums: FoldSums | KeptFeatures
+    if given.training.target.ndim > 1 and (len(training.powers) > 1 or not np.isfinite(given.training.outputs).all()):
+        sums = KeptFeatures(len(rows), n_targets, N_FOLDS, device)
+    else:
+        sums = FoldSums(n_sides, N_FOLDS + 1, len(rows), n_targets, device)
+    judged = Judged([JUDGED // n_sides] * n_sides)
     known = graph_hashes(graphs) if names is None else names
     passed = Pass(chosen.mixture, Whitening.fit(chosen.kernel, device), sums, judged, known)
     run(passed, chunks_of(given, metric.progress), training)
     return learned_from_pass(metric, of_landmarks, replace(chosen, regression=None), passed, setting)
+
+
+def _sides(training: Training) -> int:
+    """Whether graphs of the rarer of two classes may count more than others: 2, else 1."""
+    return 2 if len(training.powers) > 1 and training.outputs.shape[1] == 2 and training.target.ndim == 1 else 1
 
 
 def landmark_rows(given: Given, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -147,7 +157,7 @@ def landmark_rows(given: Given, most: int, rng: np.random.Generator) -> np.ndarr
 
 def tuning_rows(training: Training, rng: np.random.Generator) -> np.ndarray:
     """Landmarks that weights are chosen by: about 1000, half of them of the rare class where there is one."""
-    if len(training.powers) == 1 or training.target.ndim != 1:
+    if _sides(training) == 1:
         return training.objective.subsample(training.target, APART, rng)
     sides = sides_of(training, training.target)
     rare, others = (rng.permutation(np.flatnonzero(sides == side))[: APART // 2] for side in (1, 0))

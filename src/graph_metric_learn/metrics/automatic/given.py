@@ -72,7 +72,7 @@ def training_of(metric: GraphMetric, objective: Objective, target: np.ndarray, g
     """Targets with how they are judged and weighted."""
     scorer = scorer_for(metric.scoring, objective, target)
     powers: tuple[float, ...] = (0.0,)
-    share = objective.rarest_share(target) if target.ndim == 1 else None
+    share = objective.rarest_share(target)
     if metric.class_weight == "balanced" and share is not None:
         powers = (1.0,)
     elif metric.class_weight == "auto" and scorer.ranks and share is not None:

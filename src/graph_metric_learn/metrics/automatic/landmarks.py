@@ -16,7 +16,7 @@ from ..._core.hashing import ODD, mix
 from ...features.copies import graph_hashes
 from ...features.tree_hashes import hashed_rows
 from ...graphs import Graphs
-from ...linalg.landmark_ridge import FoldSums, Whitening
+from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
 from .exact import Fold, Regression, Setting, loss
 from .mixture import Described, Mixture, part_of, stacked
 from .training import N_FOLDS, Training
@@ -84,7 +84,7 @@ class Pass:
 
     mixture: Mixture
     whitening: Whitening
-    sums: FoldSums
+    sums: FoldSums | KeptFeatures
     judged: Judged
     known: np.ndarray
 
@@ -121,9 +121,9 @@ def group_names(groups: Any) -> np.ndarray:
 
 def sides_of(training: Training, target: np.ndarray) -> np.ndarray:
     """1 for graphs of the rarer of two classes where these may count more, else 0 [N]."""
-    if training.powers == (0.0,) or target.ndim != 1:
+    if len(training.powers) == 1 or target.ndim != 1:
         return np.zeros(len(target), dtype=np.int64)
-    counts = np.bincount(training.target)
+    counts = np.bincount(training.target, minlength=2)
     return (target == counts.argmin()).astype(np.int64) if len(counts) == 2 else np.zeros(len(target), dtype=np.int64)
 
 
@@ -150,10 +150,9 @@ def regression_of(
     def look(penalty: float, power: float) -> float:
         key = penalty, power
         if key not in losses:
-            weights = side_weights(passed.sums, power)
             fits[key] = []
             for fold in range(N_FOLDS):
-                beta, mean = passed.sums.solve(penalty, weights, without=fold)
+                beta, mean = passed.sums.solve(penalty, power, without=fold)
                 fits[key].append((features.double() @ beta + mean).cpu().numpy())
             losses[key] = loss(judged, tests, [s[t] for s, t in zip(fits[key], tests, strict=True)])
             best = min(losses, key=lambda one: losses[one])
@@ -171,7 +170,7 @@ def regression_of(
     for other in judged.powers:
         look(_PENALTIES[at], other)
     penalty, power = best = min(losses, key=lambda one: losses[one])
-    beta, mean = passed.sums.solve(penalty, side_weights(passed.sums, power))
+    beta, mean = passed.sums.solve(penalty, power)
     among = Mixture.of(passed.mixture.describer, passed.mixture.weights, kept["described"]).kernel()
 
     def folds() -> Iterator[Fold]:
@@ -183,13 +182,6 @@ def regression_of(
     chosen = Setting(setting.share, penalty, power)
     regression = Regression(chosen, np.zeros(0), kernel, alpha, centre, [folds])
     return regression, to_landmarks
-
-
-def side_weights(sums: FoldSums, power: float) -> np.ndarray:
-    """How much graphs of each side count [sides], 1 on average over the graphs: one over their number, to this power."""
-    counts = sums.counts.sum(1).cpu().numpy()
-    weights = 1.0 / np.maximum(counts, 1.0) ** power
-    return weights * counts.sum() / (weights * counts).sum()
 
 
 def run(passed: Pass, chunks: Iterable[Chunk], training: Training) -> int:
