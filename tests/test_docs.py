@@ -156,6 +156,11 @@ def check_scores(names):
     assert names["areas"].min() > 0.9
 
 
+def check_edit_distances(names):
+    assert names["found"].exact.mean() > 0.5
+    np.testing.assert_array_equal(names["again"].upper[::-1], names["found"].upper)
+
+
 def check_explain(names):
     assert len(str(names["why"]).splitlines()) == 3  # what the page says
     assert sum(names["why"].term_share.values()) == pytest.approx(1)
@@ -211,6 +216,7 @@ def check_extending(names):
 # What holds of the names that the Python of a page defines.
 CHECKS = {
     "edges.md": check_edges,
+    "edit_distances.md": check_edit_distances,
     "explain.md": check_explain,
     "extending.md": check_extending,
     "many_graphs.md": check_many_graphs,
