@@ -15,7 +15,8 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
     """The group of each graph [G], from 0, the same for copies.
 
     Copies have the same trees of depth 3 around their nodes, with the same labels, attributes and edges that carry the
-    same. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart count as copies, too.
+    same, and the same vectors of whole graphs. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart
+    count as copies, too.
 
     >>> from graph_metric_learn.graphs import as_graphs
     >>> import networkx as nx
@@ -41,6 +42,8 @@ def graph_hashes(graphs: Graphs) -> np.ndarray:
             for values in (data.x, None if data.weights is None else data.weights[:, None]):
                 arcs = arcs if values is None else _with_values(arcs, values)
             total += mix(_sums(mix(arcs), graphs.owner[data.ends[0]], len(graphs)))
+        if graphs.graph_x is not None:
+            total = _with_values(total, graphs.graph_x)
         return mix(total) + graphs.sizes.astype(np.uint64)
 
 

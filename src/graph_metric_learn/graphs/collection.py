@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import concatenated_ranges, offsets
+from .graph_vectors import GraphVectors, joined
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Graphs:
     columns : tuple of str or None
         Names of the columns of x; None where they have none. Fitted metrics match columns by name, see
         :class:`Columns`. Those of edge vectors are `edge_data.columns`.
+    graph_x : ndarray [G, q] or None
+        Vectors of whole graphs, float64, NaN where something was not measured.
+    graph_columns : tuple of str or None
+        Names of the columns of graph_x, if there is one. A category has a one-hot column "name=value" for each value.
     """
 
     sizes: np.ndarray
@@ -51,6 +56,8 @@ class Graphs:
     unused: tuple[str, ...] = ()
     names: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
+    graph_x: np.ndarray | None = None
+    graph_columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.sizes.ndim != 1 or self.sizes.dtype.kind not in "iu":
@@ -71,6 +78,27 @@ class Graphs:
             self.edge_data.check(self.sizes)
         if self.names is not None:
             object.__setattr__(self, "names", self._checked_names(self.names))
+        self._check_graph_vectors()
+
+    def _check_graph_vectors(self) -> None:
+        if (self.graph_x is None) != (self.graph_columns is None):
+            raise ValueError("give graph_x and graph_columns, or neither")
+        if self.graph_x is not None and self.graph_x.shape != (len(self), len(self.graph_columns or ())):
+            shape = list(self.graph_x.shape)
+            raise ValueError(
+                f"graph_x must have a row for each of the {len(self)} graphs and one of graph_columns for each column; "
+                f"its shape is {shape}"
+            )
+
+    @property
+    def graph_vectors(self) -> GraphVectors | None:
+        """The vectors of whole graphs with the names of their columns, None where there are none."""
+        return None if self.graph_x is None else GraphVectors(self.graph_x, self.graph_columns or ())
+
+    def with_graph_vectors(self, vectors: GraphVectors | None) -> Graphs:
+        """The same graphs with these vectors of whole graphs [G, q]."""
+        values, columns = (None, None) if vectors is None else vectors
+        return replace(self, graph_x=values, graph_columns=columns)
 
     def _checked_names(self, names: Any) -> np.ndarray:
         """Names as an array of str objects: one long name must not widen all others."""
@@ -145,11 +173,18 @@ class Graphs:
         x, labels = (None if part is None else part[rows] for part in (self.x, self.labels))
         y, names = (None if part is None else part[which] for part in (self.y, self.names))
         edge_data = None if self.edge_data is None else self.edge_data.part(which, self.sizes)
-        return Graphs(self.sizes[which], edges, x, labels, y, edge_data, self.unused, names, self.columns)
+        graph_x = None if self.graph_x is None else self.graph_x[which]
+        return replace(
+            self, sizes=self.sizes[which], edges=edges, x=x, labels=labels, y=y, edge_data=edge_data, names=names,
+            graph_x=graph_x,
+        )  # fmt: skip
 
     @staticmethod
     def concatenate(parts: Sequence[Graphs]) -> Graphs:
-        """One collection of several, which must carry the same things."""
+        """One collection of several, which must carry the same things.
+
+        Vectors of whole graphs are joined by name; what a collection lacks of them is NaN.
+        """
         if len(parts) == 1:
             return parts[0]
         if len({part.columns for part in parts}) > 1:
@@ -161,7 +196,8 @@ class Graphs:
         all_data = _all_or_none(parts, "edge_data")
         edge_data = None if all_data is None else EdgeData.concatenate(all_data, starts)
         unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
-        return Graphs(sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns)
+        whole = joined([part.graph_vectors for part in parts], [*map(len, parts)]) or (None, None)
+        return Graphs(sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns, *whole)
 
     def pieces(self, nodes: int) -> Iterator[Graphs]:
         """Consecutive graphs, of at most so many nodes together: one, where it has more.

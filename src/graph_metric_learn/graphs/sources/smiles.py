@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.validation import first_few, one_of
+from ..graph_vectors import attach
 from .pyg import PlainData
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def from_smiles(
     names: Iterable[Any] | None = None,
     labels: Sequence[str] = tuple(ATOM_LABELS),
     on_error: str = "raise",
+    descriptors: bool | Sequence[str] | None = None,
 ) -> Molecules:
     """Molecules as graphs that metrics and classifiers take.
 
@@ -81,6 +83,10 @@ def from_smiles(
     on_error : {"raise", "skip"}
         What to do with a row that is no molecule: raise a `ValueError` that names it, or leave it out and name all
         such rows in one warning.
+    descriptors : bool or list of str, optional
+        RDKit's descriptors of each molecule as a vector of the whole graph, `u` float64 [1, q], which metrics read: all
+        of them where True, else those that are named, as in ["MolLogP", "TPSA"]. NaN where a molecule has none. Many
+        molecules are shared out among processes, one for each core or those that joblib was told to use.
 
     Returns
     -------
@@ -98,13 +104,18 @@ def from_smiles(
     >>> benzene.name, benzene.num_nodes, benzene.edge_type.unique().tolist()
     ('benzene', 6, [12])
     """
+    from .descriptors import describe, descriptor_names
+
     rows = as_rows(smiles)
     listed_names = None if names is None else list(names)
     if listed_names is not None and len(listed_names) != len(rows):
         raise ValueError(f"{len(rows)} molecules and {len(listed_names)} names: give one name per molecule")
-    return read_molecules(
+    wanted = descriptor_names(descriptors)
+    graphs = read_molecules(
         rows, [f"row {i}" for i in range(len(rows))], names=listed_names, labels=labels, on_error=on_error
     )
+    attach(graphs, describe([rows[i] for i in graphs.rows], wanted) if wanted else None)
+    return graphs
 
 
 def read_molecules(
