@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
+from .block_kind import seen
 from .tree_hashes import wl_hashes
 
 _DEPTH = 3  # of the trees that are compared
@@ -16,7 +17,7 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
 
     Copies have the same trees of depth 3 around their nodes, with the same labels, attributes and edges that carry the
     same, and the same vectors of whole graphs. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart
-    count as copies, too.
+    count as copies, too, and so do molecules that differ in nothing but their stereochemistry.
 
     >>> from graph_metric_learn.graphs import as_graphs
     >>> import networkx as nx
@@ -30,7 +31,7 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
 
 def graph_hashes(graphs: Graphs) -> np.ndarray:
     """A 64-bit hash of each graph [G], the same for copies; whatever other graphs there are."""
-    names = wl_hashes(graphs, _DEPTH)[-1]
+    names = wl_hashes(seen(graphs, ("edges",)), _DEPTH)[-1]
     with np.errstate(over="ignore"):
         if graphs.x is not None:
             names = _with_values(names, graphs.x)

@@ -45,6 +45,11 @@ class Graphs:
         Vectors of whole graphs, float64, NaN where something was not measured.
     graph_columns : tuple of str or None
         Names of the columns of graph_x, if there is one. A category has a one-hot column "name=value" for each value.
+    stereo : ndarray [S] or None
+        Handedness of atoms and sides of double bonds, uint8, 0 without one, as :func:`from_smiles` numbers them; None
+        where no atom has any.
+    coarse : ndarray [S] or None
+        What atoms are to other molecules, uint8, as :func:`from_smiles` numbers it.
     """
 
     sizes: np.ndarray
@@ -58,6 +63,8 @@ class Graphs:
     columns: tuple[str, ...] | None = None
     graph_x: np.ndarray | None = None
     graph_columns: tuple[str, ...] | None = None
+    stereo: np.ndarray | None = None
+    coarse: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.sizes.ndim != 1 or self.sizes.dtype.kind not in "iu":
@@ -79,6 +86,9 @@ class Graphs:
         if self.names is not None:
             object.__setattr__(self, "names", self._checked_names(self.names))
         self._check_graph_vectors()
+        for name, array in (("stereo", self.stereo), ("coarse", self.coarse)):
+            if array is not None and (array.shape != (nodes,) or array.dtype != np.uint8):
+                raise ValueError(f"{name} must be one uint8 for each of the {nodes} nodes")
 
     def _check_graph_vectors(self) -> None:
         if (self.graph_x is None) != (self.graph_columns is None):
@@ -170,13 +180,14 @@ class Graphs:
         shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts)
         edges = self.edges[:, chosen] + shift
         edges = edges[:, np.lexsort(edges[::-1])]
-        x, labels = (None if part is None else part[rows] for part in (self.x, self.labels))
+        parts = (self.x, self.labels, self.stereo, self.coarse)
+        x, labels, stereo, coarse = (None if part is None else part[rows] for part in parts)
         y, names = (None if part is None else part[which] for part in (self.y, self.names))
         edge_data = None if self.edge_data is None else self.edge_data.part(which, self.sizes)
         graph_x = None if self.graph_x is None else self.graph_x[which]
         return replace(
             self, sizes=self.sizes[which], edges=edges, x=x, labels=labels, y=y, edge_data=edge_data, names=names,
-            graph_x=graph_x,
+            graph_x=graph_x, stereo=stereo, coarse=coarse,
         )  # fmt: skip
 
     @staticmethod
@@ -196,8 +207,12 @@ class Graphs:
         all_data = _all_or_none(parts, "edge_data")
         edge_data = None if all_data is None else EdgeData.concatenate(all_data, starts)
         unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
-        whole = joined([part.graph_vectors for part in parts], [*map(len, parts)]) or (None, None)
-        return Graphs(sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns, *whole)
+        together = Graphs(
+            sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns,
+            stereo=_codes_or_none(parts, "stereo"), coarse=_codes_or_none(parts, "coarse"),
+        )  # fmt: skip
+        vectors = joined([part.graph_vectors for part in parts], [*map(len, parts)])
+        return together if vectors is None else together.with_graph_vectors(vectors)
 
     def pieces(self, nodes: int) -> Iterator[Graphs]:
         """Consecutive graphs, of at most so many nodes together: one, where it has more.
@@ -334,6 +349,15 @@ def _joined(parts: Sequence[Any], name: str, of: str = "") -> np.ndarray | None:
     if arrays and len(widths := {array.shape[1:] for array in arrays}) > 1:
         raise ValueError(f"collections differ in the columns of {of}{name}: {sorted(sum(widths, ()))}")
     return None if arrays is None else np.concatenate(arrays)
+
+
+def _codes_or_none(parts: Sequence[Graphs], name: str) -> np.ndarray | None:
+    """Codes of all nodes, 0 where a collection has none; None where none has."""
+    codes = [getattr(part, name) for part in parts]
+    if all(own is None for own in codes):
+        return None
+    zeros = [np.zeros(len(part.owner), np.uint8) for part in parts]
+    return np.concatenate([zero if own is None else own for own, zero in zip(codes, zeros, strict=True)])
 
 
 def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:

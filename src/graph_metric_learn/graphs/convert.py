@@ -125,8 +125,20 @@ def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, direc
     unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
     vectors = joined([one.vector for one in raw], [1] * len(raw))
     titles = None if any(one.title is None for one in raw) else np.array([one.title for one in raw], object)
-    whole = vectors or (None, None)
-    return Graphs(sizes, edges, x, labels, y, edge_data, unused, titles, columns.nodes, *whole), listed_once
+    stereo, coarse = (_codes([getattr(one, part) for one in raw], sizes) for part in ("stereo", "coarse"))
+    stereo = None if stereo is None or not stereo.any() else stereo
+    collection = Graphs(
+        sizes, edges, x, labels, y, edge_data, unused, titles, columns.nodes, stereo=stereo, coarse=coarse
+    )
+    return collection if vectors is None else collection.with_graph_vectors(vectors), listed_once
+
+
+def _codes(parts: Sequence[np.ndarray | None], sizes: np.ndarray) -> np.ndarray | None:
+    """Codes of all nodes [S], 0 for graphs that have none; None where no graph has any."""
+    if all(part is None for part in parts):
+        return None
+    each = [np.zeros(n, np.uint8) if part is None else part for part, n in zip(parts, sizes, strict=True)]
+    return np.concatenate(each)
 
 
 def check_edge_options(edges: Any, directed: Any) -> None:

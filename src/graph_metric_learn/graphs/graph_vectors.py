@@ -58,6 +58,8 @@ def vector_of(stored: Mapping[str, Any], name: str, names: Names) -> tuple[Graph
     Where the caller names none, the graph may: `graph_attribute` is one name or a list. The names of its columns may
     stand in `graph_columns`.
     """
+    if names.graph_attribute is None and stored.get(GRAPH_ATTRIBUTE) is None:
+        return None, ()
     own = attribute_names(f"{name}: graph_attribute", as_list(stored.get(GRAPH_ATTRIBUTE)))
     wanted = attribute_names("graph_attribute", names.graph_attribute) or own
     columns = as_list(stored.get(GRAPH_COLUMNS)) if wanted and wanted == (own or wanted) else None

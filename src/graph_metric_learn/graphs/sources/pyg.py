@@ -25,6 +25,7 @@ from .raw_graph import (
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
 _OF_GRAPH = ("u", "graph_attr")  # where vectors of whole graphs usually are
+ATOM_STEREO, ATOM_COARSE = "atom_stereo", "atom_coarse"  # what `from_smiles` says of atoms beside their labels
 DRAWING = "drawing"  # the attribute of `Data` that names the one that only says where to draw the nodes
 
 
@@ -57,9 +58,16 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     y, title = target_of(as_numpy(stored.get("y"))), first_text(stored.get("name"), stored.get("smiles"))
     vector, found = vector_of(stored, name, names)
     raw = RawGraph(n, edges.astype(np.int64, copy=False), x, labels, y, title=title, vector=vector, vector_names=found)
+    raw = raw._replace(stereo=_codes(stored, ATOM_STEREO, n), coarse=_codes(stored, ATOM_COARSE, n))
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
     return raw._replace(unused=tuple(_unused(stored, raw, names)))
+
+
+def _codes(stored: dict[str, Any], key: str, n: int) -> np.ndarray | None:
+    """Codes of nodes [n], uint8; None where there are none."""
+    codes = as_numpy(stored.get(key))
+    return codes if codes is not None and codes.dtype == np.uint8 and codes.shape == (n,) else None
 
 
 def _count_nodes(value: Any, name: str) -> int:
@@ -103,6 +111,8 @@ def _unused(stored: dict[str, Any], raw: RawGraph, names: Names) -> Iterator[str
     """What nodes, edges and the whole graph carry and nobody named, in words."""
     used = {names.attribute, *names.labels, names.edge_label or "edge_type", names.edge_attribute or "edge_attr"}
     used |= {"edge_weight", "weight"} if names.edge_weight in ("weight", None) else {names.edge_weight}
+    used |= {ATOM_STEREO} if raw.stereo is not None else set()
+    used |= {ATOM_COARSE} if raw.coarse is not None else set()
     used |= {*attribute_names("graph_attribute", names.graph_attribute or stored.get(GRAPH_ATTRIBUTE))}
     passed_over = {*_OTHER, *used, first_text(stored.get(DRAWING))}
     count = raw.edges.shape[1]

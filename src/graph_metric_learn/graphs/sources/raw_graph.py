@@ -61,6 +61,8 @@ class RawGraph(NamedTuple):
     columns: tuple[str, ...] | None = None  # names of the columns of x, if it says so
     edge_columns: tuple[str, ...] | None = None  # the same of edge_x
     vector: Any = None  # of the whole graph: GraphVectors [1, q]
+    stereo: np.ndarray | None = None  # codes of atoms [n], uint8
+    coarse: np.ndarray | None = None  # the same
     vector_names: tuple[str, ...] = ()  # of the attributes that it was read from
 
 
