@@ -14,7 +14,6 @@ from ..._core.validation import first_few, one_of
 from ..graph_vectors import attach
 from .coarse_atoms import coarse_codes
 from .pyg import ATOM_COARSE, ATOM_STEREO, PlainData
-from .rdkit_modules import rdkit_chem
 from .stereo import stereo_codes
 
 if TYPE_CHECKING:
@@ -207,6 +206,15 @@ def as_rows(smiles: Any) -> list[Any]:
     if not rows:
         raise ValueError("no molecules were given: pass a list with at least one SMILES")
     return rows
+
+
+def rdkit_chem() -> Any:
+    """The module `rdkit.Chem`, or an error that says how to install it."""
+    try:
+        from rdkit import Chem
+    except ImportError:
+        raise ImportError("molecules need RDKit: pip install graph-metric-learn[chem]") from None
+    return Chem
 
 
 def quiet_rdkit() -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from .rdkit_modules import rdkit_chem
-
 # By the labels of Cahn, Ingold and Prelog; "r" and "s" are centres that mirrors leave as they are.
 ATOM_CODES = {"R": 1, "S": 2, "r": 3, "s": 4}
 BOND_CODES = {"E": 5, "Z": 6, "STEREOE": 5, "STEREOZ": 6}  # of both atoms of a double bond
@@ -16,16 +14,16 @@ _MOST_STEPS = 100_000  # of naming the atoms of one molecule: a fraction of a se
 def stereo_codes(molecule: Any, row: Any) -> list[int]:
     """A code for each atom [n], 0 where the molecule, or the SMILES `row` that it came from, says nothing of it.
 
-    >>> chem = rdkit_chem()
-    >>> [stereo_codes(chem.MolFromSmiles(one), one) for one in ("C[C@H](N)F", "F/C=C/F", "FC=CF")]
+    >>> from rdkit import Chem
+    >>> [stereo_codes(Chem.MolFromSmiles(one), one) for one in ("C[C@H](N)F", "F/C=C/F", "FC=CF")]
     [[0, 1, 0, 0], [0, 5, 5, 0], [0, 0, 0, 0]]
     """
     codes = [0] * molecule.GetNumAtoms()
     if not _says_something(molecule, row):
         return codes
-    from rdkit.Chem import rdCIPLabeler
+    from rdkit.Chem import Mol, rdCIPLabeler
 
-    molecule = rdkit_chem().Mol(molecule)  # the caller's own stays as it is
+    molecule = Mol(molecule)  # the caller's own stays as it is
     with suppress(RuntimeError):  # where it gives up, those stand that reading the SMILES has found
         rdCIPLabeler.AssignCIPLabels(molecule, maxRecursiveIterations=_MOST_STEPS)
     for atom in molecule.GetAtoms():
@@ -42,6 +40,7 @@ def _says_something(molecule: Any, row: Any) -> bool:
     """Whether any atom or bond has a side; told from the SMILES, which is quicker, where there is one."""
     if isinstance(row, str):
         return any(mark in row for mark in "@/\\")
-    chem = rdkit_chem()
-    handed = any(atom.GetChiralTag() != chem.ChiralType.CHI_UNSPECIFIED for atom in molecule.GetAtoms())
-    return handed or any(bond.GetStereo() != chem.BondStereo.STEREONONE for bond in molecule.GetBonds())
+    from rdkit.Chem import BondStereo, ChiralType
+
+    handed = any(atom.GetChiralTag() != ChiralType.CHI_UNSPECIFIED for atom in molecule.GetAtoms())
+    return handed or any(bond.GetStereo() != BondStereo.STEREONONE for bond in molecule.GetBonds())
