@@ -229,13 +229,16 @@ class Graphs:
                 start, total = stop, int(size)
         yield self if start == 0 else self[start:]
 
-    def check_numbers(self) -> None:
-        """A `ValueError` unless node features are finite numbers; looked at once per object."""
-        if "_checked" not in self.__dict__:
-            if self.x is not None and (self.x.dtype.kind not in "fiub" or not np.isfinite(self.x).all()):
-                bad = self.owner[~np.isfinite(self.x).all(1)] if self.x.dtype.kind == "f" else [0]
-                raise ValueError(f"graph {bad[0]} has a NaN or infinite node feature: clean or drop it")
-            self.__dict__["_checked"] = True
+    def check_numbers(self, missing: str = "error") -> None:
+        """A `ValueError` unless node features are finite, or NaN with missing="mean"; looked at once per object."""
+        if self.x is not None and self.__dict__.get("_checked") not in ("error", missing):
+            if self.x.dtype.kind not in "fiub":
+                raise ValueError(f"node features have dtype {self.x.dtype}, expected numbers")
+            good = np.isfinite(self.x) if missing == "error" else ~np.isinf(self.x)
+            if not good.all():
+                bad = ~good.all(1)
+                raise ValueError(not_finite(int(self.owner[bad][0]), self.x[bad], "node feature"))
+            self.__dict__["_checked"] = missing
 
     def without_edge_data(self) -> Graphs:
         """The same graphs with edges that are there or not, both ways."""
@@ -358,6 +361,12 @@ def _codes_or_none(parts: Sequence[Graphs], name: str) -> np.ndarray | None:
         return None
     zeros = [np.zeros(len(part.owner), np.uint8) for part in parts]
     return np.concatenate([zero if own is None else own for own, zero in zip(codes, zeros, strict=True)])
+
+
+def not_finite(graph: int, values: np.ndarray, what: str) -> str:
+    """What to say of a graph with such values, the first of which is not finite."""
+    advice = ", or say missing='mean' if NaN stands for what was not measured" if what == "node feature" else ""
+    return f"graph {graph} has a NaN or infinite {what}: clean or drop it{advice if np.isnan(values[0]).any() else ''}"
 
 
 def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:

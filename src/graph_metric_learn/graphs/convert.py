@@ -15,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import offsets
+from .._core.validation import one_of
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
-from .collection import Graphs
+from .collection import Graphs, not_finite
 from .column_names import Columns, in_one_order
 from .graph_vectors import joined, read_vector
 from .sources.networkx_graphs import read_networkx
@@ -38,6 +39,7 @@ def as_graphs(
     edges: Any = "auto",
     directed: Any = "auto",
     graph_attribute: str | Sequence[str] | None = None,
+    missing: str = "error",
 ) -> Graphs:
     """Checks graphs of any supported kind and puts them into one `Graphs`.
 
@@ -69,6 +71,9 @@ def as_graphs(
         `graph.graph` of NetworkX. Each is a number, a text (a category), or several ([q] or [1, q]); NaN, None, or its
         absence on some graphs says that it was not measured. By default it is read where graphs themselves say in
         which attribute it is, in one that is called "graph_attribute". See `Graphs.graph_x`.
+    missing : {"error", "mean"}
+        What NaN in node features is: an error, or something that was not measured, which stays NaN until metrics put
+        the mean of their graphs in its place.
 
     Returns
     -------
@@ -87,18 +92,19 @@ def as_graphs(
            [1, 0, 2, 1]])
     """
     check_edge_options(edges, directed)
+    one_of("missing", missing, ("error", "mean"))
     if isinstance(graphs, Graphs):
         if not len(graphs):
             raise ValueError(_NO_GRAPHS)
-        graphs.check_numbers()
+        graphs.check_numbers(missing)
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
     whole = attribute_names("graph_attribute", graph_attribute) or None
-    names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges == "auto", whole)
+    names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges == "auto", whole, missing)
     names.check()
     listed = list(iterate(graphs))
     if listed and all(isinstance(one, Graphs) for one in listed):
-        return as_graphs(Graphs.concatenate(listed), edges=edges)
+        return as_graphs(Graphs.concatenate(listed), edges=edges, missing=missing)
     raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(listed)])
     if not raw:
         raise ValueError(_NO_GRAPHS)
@@ -117,7 +123,7 @@ def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, direc
     sizes = np.array([one.n for one in raw], dtype=np.int64)
     if not sizes.all():
         raise ValueError(f"graph {int(np.argmin(sizes))} has no nodes: drop it or give it one")
-    y, x = _targets([one.y for one in raw]), _features(raw, sizes)
+    y, x = _targets([one.y for one in raw]), _features(raw, sizes, names.missing)
     labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
     edges, edge_data, listed_once = combine(_listed(raw, sizes), int(sizes.sum()), directed)
     _refuse_names_of_nothing(raw, names, x, labels)
@@ -305,7 +311,7 @@ def _stacked(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> Any:
     return np.concatenate(list(filled.values()))
 
 
-def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
+def _features(raw: Sequence[RawGraph], sizes: np.ndarray, missing: str) -> np.ndarray | None:
     x = _stacked([one.x for one in raw], sizes, "features", "node")
     if x is None:
         return None
@@ -314,21 +320,25 @@ def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
         raise ValueError(f"node features have dtype {x.dtype}, expected numbers: {advice}")
     if x.shape[1] == 0:
         raise ValueError("node features have width 0: leave them out to use degrees")
-    return _numbers(x, sizes, "node feature")
+    return _numbers(x, sizes, "node feature", missing)
 
 
-def _numbers(x: np.ndarray, counts: np.ndarray, what: str) -> np.ndarray:
-    """Finite numbers, float32 where they came so, else float64; they must also be finite as float32."""
+def _numbers(x: np.ndarray, counts: np.ndarray, what: str, missing: str = "error") -> np.ndarray:
+    """Finite numbers, float32 where they came so, else float64; they must also be finite as float32.
+
+    With missing="mean" they may be NaN.
+    """
     if x.dtype.kind not in "fiub":
         raise ValueError(f"{what}s have dtype {x.dtype}, expected numbers")
     x = x if x.dtype == np.float32 else x.astype(np.float64)
     with np.errstate(over="ignore"):
-        finite = np.isfinite(x.astype(np.float32)).all(1)
+        single = x.astype(np.float32)
+    finite = (np.isfinite(single) | (np.isnan(x) & (missing == "mean"))).all(1)
     if not finite.all():
         graph = int(np.searchsorted(offsets(counts), int(np.flatnonzero(~finite)[0]), side="right")) - 1
         if np.isfinite(x[~finite]).all():
             raise ValueError(f"graph {graph} has a {what} beyond 3e+38, the largest float32: scale them down")
-        raise ValueError(f"graph {graph} has a NaN or infinite {what}: clean or drop it")
+        raise ValueError(not_finite(graph, x[~finite], what))
     return x
 
 

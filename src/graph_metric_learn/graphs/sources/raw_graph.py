@@ -28,6 +28,7 @@ class Names(NamedTuple):
     edge_weight: str | None = "weight"
     edges: bool = True  # whether to read what edges carry at all
     graph_attribute: str | tuple[str, ...] | None = None  # one name or several
+    missing: str = "error"  # or "mean": NaN in features of nodes stays
 
     def check(self) -> None:
         """A `ValueError` for what is no name: several attributes are to be put into one vector by the caller."""
