@@ -121,6 +121,13 @@ def check_edges(names):
     assert names["weighted"].score(names["networks"][40:], names["communities"][40:]) == 1  # what the page says
 
 
+def check_graph_vectors(names):
+    assert names["graphs"].graph_columns == ("age", "site=Leipzig", "site=Oslo")  # what the page says
+    new = gml.as_graphs([names["new"]], graph_attribute=["site", "weight", "age"])
+    assert names["columns"].apply(new).graph_x.tolist() == [[50, 0, 0]]
+    assert gml.as_graphs(names["alcohols"]).graph_columns == ("MolLogP", "TPSA")
+
+
 def check_targets(names):
     samples, counts = names["samples"], names["counts"]
     assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1)
@@ -218,6 +225,7 @@ CHECKS = {
     "edges.md": check_edges,
     "edit_distances.md": check_edit_distances,
     "explain.md": check_explain,
+    "graph_vectors.md": check_graph_vectors,
     "extending.md": check_extending,
     "many_graphs.md": check_many_graphs,
     "mathematics.md": check_mathematics,
@@ -233,7 +241,7 @@ CHECKS = {
 
 @pytest.mark.parametrize("page", [page for page in DOCS if blocks(page, "python")], ids=path_of)
 def test_python_of_a_page_runs(page, registries, tmp_path, monkeypatch):
-    if page.name == "molecules.md":
+    if page.name in ("graph_vectors.md", "molecules.md"):
         pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
     before = [set(registry) for registry in registries]
     monkeypatch.chdir(tmp_path)  # pages may write folders
