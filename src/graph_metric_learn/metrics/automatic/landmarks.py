@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
     outputs: np.ndarray  # what the regression is fitted to [N, T]
     target: np.ndarray  # encoded [N, …]
     groups: np.ndarray | None  # hashes of the groups that the user named [N], uint64
-    first: int  # index of the first graph among all
+    indices: np.ndarray  # of the graphs among all [N]
 
 
 @dataclass
@@ -97,8 +97,8 @@ class Pass:
         self.sums.add(features, chunk.outputs, folds, sides)
         rows = np.flatnonzero(folds != _ALWAYS)
         columns = {
-            "order": _order(names[rows], chunk.first + rows), "side": sides[rows], "fold": folds[rows],
-            "index": chunk.first + rows, "target": chunk.target[rows], "name": names[rows],
+            "order": _order(names[rows], chunk.indices[rows]), "side": sides[rows], "fold": folds[rows],
+            "index": chunk.indices[rows], "target": chunk.target[rows], "name": names[rows],
         }  # fmt: skip
         self.judged.add(part_of(described, rows), columns)
 
@@ -135,12 +135,11 @@ def judged_folds(passed: Pass, training: Training) -> tuple[Training, dict[str, 
 
 
 def regression_of(
-    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray],
-    kernel: np.ndarray,
-) -> tuple[Regression, np.ndarray]:  # fmt: skip
-    """The regression on all graphs, its penalty and weights of graphs chosen by the judged; and its scores of these.
+    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray]
+) -> tuple[Regression, np.ndarray]:
+    """The regression on all graphs, its penalty and weights of graphs chosen by the judged.
 
-    kernel [m, m] is that among landmarks. In the folds of the result, graphs are the judged ones.
+    In its folds, graphs are the judged ones, whose kernels to the landmarks [N, m] are returned, too.
     """
     to_landmarks = passed.mixture.kernel(kept["described"])
     features = passed.whitening.features(to_landmarks)
@@ -179,9 +178,7 @@ def regression_of(
                 yield Fold(np.setdiff1d(np.arange(len(judged)), test), test, scores, among)
 
     alpha, centre = passed.whitening.to_landmarks(beta), mean.cpu().numpy()
-    chosen = Setting(setting.share, penalty, power)
-    regression = Regression(chosen, np.zeros(0), kernel, alpha, centre, [folds])
-    return regression, to_landmarks
+    return Regression(Setting(setting.share, penalty, power), alpha, centre, [folds]), to_landmarks
 
 
 def run(passed: Pass, chunks: Iterable[Chunk], training: Training) -> int:
