@@ -121,6 +121,13 @@ def check_edges(names):
     assert names["weighted"].score(names["networks"][40:], names["communities"][40:]) == 1  # what the page says
 
 
+def check_graph_vectors(names):
+    assert names["graphs"].graph_columns == ("age", "site=Leipzig", "site=Oslo")  # what the page says
+    new = gml.as_graphs([names["new"]], graph_attribute=["site", "weight", "age"])
+    assert names["columns"].apply(new).graph_x.tolist() == [[50, 0, 0]]
+    assert gml.as_graphs(names["alcohols"]).graph_columns == ("MolLogP", "TPSA")
+
+
 def check_targets(names):
     samples, counts = names["samples"], names["counts"]
     assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1)
@@ -154,6 +161,11 @@ def check_scores(names):
     assert names["found"]["n_queries"] == names["by_size"]["n_queries"] == 40
     assert 0 < names["by_size"]["precision_at_k"] < 0.5
     assert names["areas"].min() > 0.9
+
+
+def check_edit_distances(names):
+    assert names["found"].exact.mean() > 0.5
+    np.testing.assert_array_equal(names["again"].upper[::-1], names["found"].upper)
 
 
 def check_explain(names):
@@ -211,7 +223,9 @@ def check_extending(names):
 # What holds of the names that the Python of a page defines.
 CHECKS = {
     "edges.md": check_edges,
+    "edit_distances.md": check_edit_distances,
     "explain.md": check_explain,
+    "graph_vectors.md": check_graph_vectors,
     "extending.md": check_extending,
     "many_graphs.md": check_many_graphs,
     "mathematics.md": check_mathematics,
@@ -227,7 +241,7 @@ CHECKS = {
 
 @pytest.mark.parametrize("page", [page for page in DOCS if blocks(page, "python")], ids=path_of)
 def test_python_of_a_page_runs(page, registries, tmp_path, monkeypatch):
-    if page.name == "molecules.md":
+    if page.name in ("graph_vectors.md", "molecules.md"):
         pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
     before = [set(registry) for registry in registries]
     monkeypatch.chdir(tmp_path)  # pages may write folders

@@ -1,3 +1,4 @@
+import argparse
 import csv
 import io
 import json
@@ -10,6 +11,7 @@ import graph_metric_learn as gml
 from cluster import cluster
 from command_line import fit_quickly
 from graph_metric_learn.cli import main
+from graph_metric_learn.cli.shared_options import read_source, source_chunks, source_options
 from graph_zoo import write_tu
 from tu_toy import TOY, zipped
 
@@ -165,3 +167,26 @@ def test_no_scheduler_is_one_line(address, model, folder, tmp_path, capsys, monk
     arguments = ["distances", str(model), str(folder), "--out", str(tmp_path / "x.npy"), "--scheduler", address]
     assert main(arguments) == 2
     assert f"no scheduler answers at {address}" in capsys.readouterr().err
+
+
+def test_columns_and_descriptors_of_whole_molecules(tmp_path):
+    file = tmp_path / "assays.csv"
+    file.write_text("smiles,dose,site\nCCO,2,A\nC,,B\n")
+    parser = argparse.ArgumentParser()
+    source_options(parser)
+    wanted = ("dose", "site=A", "site=B")
+    for given in (["--graph-columns", "dose", "site"], ["--graph-columns", "dose", "site", "--descriptors"]):
+        options = parser.parse_args(given)
+        for graphs in (read_source(options, str(file))[1], whole(options, file)):
+            collection = gml.as_graphs(graphs)
+            assert collection.graph_columns[:3] == wanted
+            assert ("MolWt" in collection.graph_columns) == ("--descriptors" in given)
+            np.testing.assert_array_equal(collection.graph_x[:, :3], [[2, 1, 0], [np.nan, 0, 1]])
+    assert gml.as_graphs(read_source(parser.parse_args([]), str(file))[1]).graph_x is None
+
+
+def whole(options, file):
+    """The graphs as commands read them that go through files in chunks."""
+    options.source = str(file)
+    ((_, graphs, _),) = source_chunks(options, 10)
+    return graphs

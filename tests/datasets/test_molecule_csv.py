@@ -286,3 +286,41 @@ def test_one_value_that_is_no_number_is_said_with_its_line(file):
     rows[12] = 'CCN,"0,7"'
     with pytest.warns(UserWarning, match=r"y is read as classes, since 1 of 20 values .* on line 14, is '0,7'"):
         assert load_smiles(file("smiles,y\n" + "\n".join(rows)), target="y").y.dtype.kind == "U"
+
+
+ASSAYS = "smiles,age,sex,dose\nCCO,61,f,007\nno,1,x,1\nc1ccccc1,,m,1\nC=C,7.5, NA ,007\n"
+
+
+def test_columns_that_describe_whole_graphs(file):
+    with pytest.warns(UserWarning, match="line 3"):
+        molecules = load_smiles(file(ASSAYS), on_error="skip", graph_columns=["age", "sex", "dose"])
+    graphs = gml.as_graphs(molecules)
+    assert graphs.graph_columns == ("age", "sex=f", "sex=m", "dose=007", "dose=1")
+    nan = np.nan
+    np.testing.assert_array_equal(graphs.graph_x, [[61, 1, 0, 1, 0], [nan, 0, 1, 0, 1], [7.5, nan, nan, 1, 0]])
+    assert molecules.graphs[0].u.tolist() == [[61, 1, 0, 1, 0]]
+
+
+def test_columns_beside_descriptors(file):
+    text = TABLE.replace("id,", "HeavyAtomCount,")
+    molecules = load_smiles(file(TABLE), graph_columns="logS", descriptors=["HeavyAtomCount"])
+    graphs = gml.as_graphs(molecules)
+    assert graphs.graph_columns == ("logS", "HeavyAtomCount")
+    assert graphs.graph_x.tolist() == [[0.5, 3], [-2, 6], [0.1, 2]]
+    with pytest.raises(ValueError, match="two columns 'HeavyAtomCount'"):
+        load_smiles(file(text), graph_columns="HeavyAtomCount", descriptors=["HeavyAtomCount"])
+    assert "u" not in load_smiles(file(TABLE)).graphs[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("weight", "no column 'weight'"),
+        ([], "graph_columns must name one"),
+        ("a=b", "without '='"),
+        ("long", "line 2: 'long' holds what is no finite number"),
+    ],
+)
+def test_bad_columns_of_whole_graphs(file, columns, message):
+    with pytest.raises(ValueError, match=message):
+        load_smiles(file("smiles,long,a=b\nC,1e999,2\n"), graph_columns=columns)

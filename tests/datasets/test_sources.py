@@ -248,3 +248,63 @@ def test_graphs_on_standard_input_have_the_names_that_networkx_writes():
     lines += [json.dumps({**nx.node_link_data(graph, edges="edges"), "name": "other"})]
     (chunk,) = source_chunks("-", lines=lines)
     assert chunk.names == ["my net", "2", "other"]
+
+
+@pytest.fixture
+def described(tmp_path):
+    folder = tmp_path / "described"
+    folder.mkdir()
+    for n, site in ((3, "A"), (4, "B")):
+        path = nx.path_graph(n)
+        path.graph.update(age=10 * n, site=site)
+        nx.write_graphml(path, folder / f"path{n}.graphml")
+    content = {"graph": {"age": 50}, "nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}
+    (folder / "path5.json").write_text(json.dumps(content))
+    return folder, content
+
+
+def test_attributes_of_whole_graphs_in_files(described):
+    folder, content = described
+    wanted = [[30, 1, 0], [40, 0, 1], [50, np.nan, np.nan]]
+    columns = CsvColumns(graph_columns=["age", "site"])
+    _, graphs, _ = load_source(str(folder), columns=columns)
+    (chunk,) = source_chunks(str(folder), columns=columns)
+    _, plain, _ = load_source(str(folder))
+    for read in (as_graphs(graphs), as_graphs(chunk.graphs), as_graphs(plain, graph_attribute=["age", "site"])):
+        assert read.graph_columns == ("age", "site=A", "site=B")
+        np.testing.assert_array_equal(read.graph_x, wanted)
+    assert as_graphs(plain).unused == ("graph attribute 'age'",)
+    (chunk,) = source_chunks("-", columns=CsvColumns(graph_columns=["age"]), lines=[json.dumps(content)])
+    assert as_graphs(chunk.graphs).graph_x.tolist() == [[50]]
+    with pytest.raises(ValueError, match="no graph has a graph attribute 'agee'"):
+        load_source(str(folder), columns=CsvColumns(graph_columns=["agee"]))
+
+
+def test_vectors_of_molecules(tmp_path):
+    path = tmp_path / "assays.csv"
+    path.write_text("smiles,dose\nCCO,1\nC,x\n")
+    columns = CsvColumns(graph_columns=["dose"], descriptors=True)
+    _, graphs, _ = load_source(str(path), columns=columns)
+    (chunk,) = source_chunks(str(path), columns=columns)
+    for read in (as_graphs(graphs), as_graphs(chunk.graphs)):
+        assert read.graph_columns[:2] == ("dose=1", "dose=x")
+        assert "MolWt" in read.graph_columns
+    (lines,) = source_chunks("-", columns=CsvColumns(descriptors=True), lines=["CCO", "C"])
+    np.testing.assert_array_equal(as_graphs(lines.graphs).graph_x, as_graphs(graphs).graph_x[:, 2:])
+    with pytest.raises(ValueError, match="--descriptors goes with a CSV"):
+        load_source(str(tmp_path), columns=CsvColumns(descriptors=True))
+
+
+def test_attributes_of_whole_graphs_in_tu_files(tmp_path):
+    write_folder(tmp_path, graph_attributes="1.5, 7\n2, nan\n3, 1e300\n", graph_indicator="1\n1\n1\n1\n1\n1\n3\n")
+    for columns in (None, CsvColumns(graph_columns=["u"])):
+        with pytest.warns(UserWarning, match="have no nodes: 1"):
+            _, graphs, _ = load_source(str(tmp_path / "TOY"), columns=columns)
+        assert graphs[0].u.tolist() == [[1.5, 7]]
+        read = as_graphs(graphs)
+        assert (read.graph_x is None) == (columns is None)
+        assert read.unused == (("graph attribute 'u'",) if columns is None else ())
+        assert as_graphs(graphs, graph_attribute="u").graph_x.tolist() == [[1.5, 7], [3, 1e300]]
+    write_folder(tmp_path, graph_attributes="1\n2\n")
+    with pytest.raises(ValueError, match=r"TOY_graph_attributes\.txt has 2 lines for the 3 graphs of TOY_graph_labels"):
+        load_source(str(tmp_path / "TOY"))

@@ -66,3 +66,11 @@ def test_trees_of_depth_three_are_compared():
         for node in (0, gap):
             ring.nodes[node]["element"] = "N"
     assert copy_groups(as_graphs(rings, label="element")).tolist() == [0, 1]
+
+
+def test_vectors_of_whole_graphs_count():
+    rings = [nx.cycle_graph(5) for _ in range(5)]
+    for ring, age in zip(rings, (3, 4, None, 3, None), strict=True):
+        ring.graph["age"] = age
+    assert copy_groups(as_graphs(rings, graph_attribute="age")).tolist() == [0, 1, 2, 0, 2]
+    assert copy_groups(as_graphs(rings)).tolist() == [0] * 5

@@ -45,6 +45,11 @@ def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> 
     if target:
         add("--target", metavar="COLUMN", help="column of classes or numbers")
     add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
+    add("--descriptors", action="store_true", default=None, help="RDKit's descriptors as vectors of whole graphs")
+    parser.add_argument(
+        "--graph-columns", nargs="+", metavar="NAME",
+        help="columns of a CSV, or attributes of graphs, that describe whole graphs: numbers or categories",
+    )  # fmt: skip
     parser.add_argument(
         "--on-error", choices=["raise", "skip"],
         help="stop at a row of a CSV or a file of a folder that cannot be read, or leave it out (raise)",

@@ -95,13 +95,14 @@ def build_graphs(
     edge_counts: np.ndarray,
     y: np.ndarray,
     edge_arrays: Mapping[str, np.ndarray | None] | None = None,
+    graph_arrays: Mapping[str, np.ndarray | None] | None = None,
     **node_arrays: np.ndarray | None,
 ) -> list[Data]:
     """Splits arrays that hold all graphs one after the other into one `Data` per graph.
 
     There are `sizes` [G] nodes and `edge_counts` [G] edges in each graph, nodes counted from 0 in `edge_index` [2, E],
     and a class `y` [G]. Attributes of edges [E, …], in the order of `edge_index`, and of nodes [S, …], S = sum of the
-    sizes, have names; those that are None are left out.
+    sizes, have names; those that are None are left out. So have `graph_arrays` [G, d] of whole graphs, rows [1, d].
 
     Examples
     --------
@@ -115,7 +116,8 @@ def build_graphs(
     edges = torch.from_numpy(edge_index).split(edge_counts.tolist(), dim=1)
     labels = torch.from_numpy(y).split(1)
     pieces = {}
-    for arrays, lengths in ((node_arrays, counts), (edge_arrays or {}, edge_counts.tolist())):
+    all_arrays = ((node_arrays, counts), (edge_arrays or {}, edge_counts.tolist()), (graph_arrays or {}, [1] * len(y)))
+    for arrays, lengths in all_arrays:
         for key, array in arrays.items():
             if array is not None:
                 pieces[key] = torch.from_numpy(array).split(lengths)

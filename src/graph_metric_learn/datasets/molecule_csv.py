@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..graphs.graph_vectors import GraphVectors, attach, joined, read_vector
+from ..graphs.sources.descriptors import describe, descriptor_names
+from ..graphs.sources.raw_graph import attribute_names
 from ..graphs.sources.smiles import Molecules, as_rows, parse, quiet_rdkit, quoted, rdkit_chem, read_molecules
 from .graph_dataset import dataset_html
 from .limits import max_unpacked, refuse_large
@@ -30,7 +33,7 @@ class MoleculeDataset:
     Attributes
     ----------
     graphs : list of torch_geometric.data.Data
-        As `from_smiles` makes them; with a target they also have `y`.
+        As `from_smiles` makes them; with a target they also have `y`, with columns or descriptors of whole graphs `u`.
     y : ndarray [G] or [G, T], or None
         The target: int64 or float64 where all values of the file are numbers, else strings. Several: float64, NaN where
         a value is missing. None where none was asked for.
@@ -79,6 +82,9 @@ def load_smiles(
     target: str | Sequence[str] | None = None,
     name: str | None = None,
     on_error: str = "raise",
+    *,
+    graph_columns: str | Sequence[str] | None = None,
+    descriptors: bool | Sequence[str] | None = None,
 ) -> MoleculeDataset:
     """Molecules of a CSV file with a header, `.csv` or `.csv.gz`.
 
@@ -95,6 +101,11 @@ def load_smiles(
     on_error : {"raise", "skip"}
         What to do with a row whose SMILES is none or whose target is missing (empty, NA, N/A, NaN or null; of several
         targets, all): raise a `ValueError` that names its line, or leave it out and name all such lines in one warning.
+    graph_columns : str or list of str, optional
+        Columns that describe whole graphs, beside the molecule: a vector that metrics read, see `Graphs.graph_x`. Text
+        is a category; a missing value is NaN.
+    descriptors : bool or list of str, optional
+        RDKit's descriptors, as :func:`from_smiles` takes them, in the same vector behind these columns.
 
     Examples
     --------
@@ -116,7 +127,7 @@ def load_smiles(
            [ 78. ,  -0.3]])
     """
     (table,) = csv_tables(Path(path))
-    return molecules_of(table, smiles, target, name, on_error)
+    return molecules_of(table, smiles, target, name, on_error, graph_columns, descriptors)
 
 
 def molecules_of(
@@ -125,6 +136,8 @@ def molecules_of(
     target: str | Sequence[str] | None,
     name: str | None,
     on_error: str,
+    graph_columns: str | Sequence[str] | None = None,
+    descriptors: bool | Sequence[str] | None = None,
     *,
     plain: bool = False,
     stacklevel: int = 4,
@@ -141,6 +154,8 @@ def molecules_of(
     targets = list(zip(*map(table.column, columns), strict=True))  # the targets of each row
     problems = {i: f"has no {' and no '.join(columns)}" for i, row in enumerate(targets) if all(map(_is_missing, row))}
     problems |= table.problems
+    wanted, described = attribute_names("graph_columns", graph_columns), descriptor_names(descriptors)
+    vectors = {column: table.column(column) for column in wanted}
     names = None if name is None else [own or text for own, text in zip(table.column(name), texts, strict=True)]
     graphs = read_molecules(
         texts, places, names=names, on_error=on_error, problems=problems, source=table.path.name, plain=plain,
@@ -158,6 +173,8 @@ def molecules_of(
             y = _numbers(kept, where, columns, table.path.name)
         for i, graph in enumerate(graphs):
             graph.y = str(y[i]) if y.dtype.kind == "U" else torch.from_numpy(y[i : i + 1].copy())
+    of_rows = _vectors(vectors, graphs.rows, places, table.path.name)
+    attach(graphs, of_rows, describe([texts[i] for i in graphs.rows], described) if described else None)
     return MoleculeDataset(graphs, y, graphs.names, re.sub(r"\.csv(\.gz)?$", "", table.path.name), graphs.rows)
 
 
@@ -284,6 +301,21 @@ def _numbers(rows: list[tuple[str, ...]], places: list[str], columns: list[str],
                 raise ValueError(f"{source}: several targets are numbers, and {which}; for classes give one column")
             y[i, j] = float(value)
     return y
+
+
+def _vectors(columns: dict[str, list[str]], rows: np.ndarray, places: list[str], source: str) -> GraphVectors | None:
+    """Values of columns in the chosen rows as vectors [G, q], None without columns: numbers, or categories."""
+    values: dict[str, list[Any]] = {}
+    for name, texts in columns.items():
+        chosen = [None if _is_missing(texts[i]) else texts[i] for i in rows]
+        there = [text for text in chosen if text is not None]
+        numbers = all(_FRACTION.fullmatch(text) and not _NAME.fullmatch(text) for text in there)
+        values[name] = [float(text) if numbers and text is not None else text for text in chosen]
+    found = [
+        read_vector({name: of_column[i] for name, of_column in values.items()}, f"{source}, {places[row]}")
+        for i, row in enumerate(rows)
+    ]
+    return joined(found, [1] * len(found))
 
 
 def _warn_mixed(y: np.ndarray, places: list[str], what: str, stacklevel: int) -> None:

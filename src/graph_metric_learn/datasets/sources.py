@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.validation import first_few
+from ..graphs.graph_vectors import attach, declare
+from ..graphs.sources.descriptors import describe, descriptor_names
+from ..graphs.sources.raw_graph import attribute_names
 from ..graphs.sources.smiles import NothingReadError, read_molecules
 from .folder import graph_files, load_folder, read_files
 from .graph_dataset import GraphDataset
 from .json_graphs import graphs_from_node_link
-from .molecule_csv import Table, csv_tables, molecules_of
+from .molecule_csv import MoleculeDataset, Table, csv_tables, molecules_of
 from .tu import load_tu
 
 SIZE = 1000  # graphs of a chunk
@@ -33,10 +36,16 @@ class CsvColumns(NamedTuple):
     target: str | None = None
     name: str | None = None
     on_error: str | None = None  # "raise" when None
+    graph_columns: list[str] | None = None  # that describe whole graphs; of graph files, names of their attributes
+    descriptors: bool | None = None  # whether RDKit's descriptors do
 
-    def filled(self) -> tuple[str, str | None, str | None, str]:
-        """The same, with what None stands for."""
-        return self.smiles or "smiles", self.target, self.name, self.on_error or "raise"
+    def molecules(self, table: Table, *, stacklevel: int) -> MoleculeDataset:
+        """The molecules in a part of a CSV; `stacklevel` is that of warnings, counted from here."""
+        smiles, on_error = self.smiles or "smiles", self.on_error or "raise"
+        return molecules_of(
+            table, smiles, self.target, self.name, on_error, self.graph_columns, self.descriptors, plain=True,
+            stacklevel=stacklevel + 1,
+        )  # fmt: skip
 
 
 def load_source(
@@ -58,11 +67,13 @@ def load_source(
         if labels is not None:
             raise ValueError("--labels goes with a folder of graph files; --target names the column of a CSV")
         (table,) = csv_tables(folder)
-        molecules = molecules_of(table, *columns.filled(), plain=True, stacklevel=5)
+        molecules = columns.molecules(table, stacklevel=5)
         return molecules.names, molecules.graphs, molecules.y
     check_columns(columns, of_files=is_graph_folder(source))
     if is_graph_folder(source):
-        return load_folder(folder, labels, on_error=columns.on_error or "raise")
+        names, graphs, y = load_folder(folder, labels, on_error=columns.on_error or "raise")
+        _name_vectors(graphs, columns)
+        return names, graphs, y
     if labels is not None:
         raise ValueError("--labels goes with a folder of graph files; TU datasets have their own")
     if folder.is_file():
@@ -74,7 +85,17 @@ def load_source(
         dataset = load_tu(folder.resolve().name, features=None, root=folder.resolve().parent)
     else:
         dataset = load_tu(source, features=None, root=root)
+    _name_vectors(dataset.graphs, columns)
     return _numbered(dataset), dataset.graphs, dataset.y
+
+
+def _name_vectors(graphs: list[Any], columns: CsvColumns) -> None:
+    """Writes into graphs which attributes of whole graphs are to be read, each of which one of them must have."""
+    names = attribute_names("--graph-columns", columns.graph_columns)
+    declare(graphs, names)
+    for name in names:
+        if not any(name in getattr(graph, "graph", graph) for graph in graphs):
+            raise ValueError(f"no graph has a graph attribute {name!r}")
 
 
 def _numbered(dataset: GraphDataset) -> list[str]:
@@ -105,7 +126,7 @@ def is_graph_folder(source: str) -> bool:
 def check_columns(columns: CsvColumns, *, of_files: bool) -> None:
     """A `ValueError` for columns where there is no CSV; files of a folder may be left out by option."""
     for option, value in columns._asdict().items():
-        if value is not None and not (of_files and option == "on_error"):
+        if value is not None and option != "graph_columns" and not (of_files and option == "on_error"):
             raise ValueError(f"--{option.replace('_', '-')} goes with a CSV of molecules (.csv or .csv.gz)")
 
 
@@ -140,7 +161,7 @@ def source_chunks(
     elif is_csv(source):
 
         def molecules_in(table: Table) -> Chunk:
-            molecules = molecules_of(table, *columns.filled(), plain=True, stacklevel=6)
+            molecules = columns.molecules(table, stacklevel=6)
             return Chunk(molecules.names, molecules.graphs, molecules.y)
 
         tables = ((len(table.rows), table) for table in csv_tables(Path(source), size))
@@ -150,6 +171,7 @@ def source_chunks(
 
         def graphs_of(files: dict[str, Path]) -> Chunk:
             read = read_files(files, skip=columns.on_error == "skip")
+            declare(list(read.values()), columns.graph_columns)
             return Chunk(list(read), list(read.values()), None)
 
         files = iter(graph_files(source).items())
@@ -193,13 +215,17 @@ def _of_lines(lines: Iterable[str], columns: CsvColumns, size: int) -> Iterator[
         if all(is_json):
             contents = [_parsed(line, line_number) for line_number, line in part]
             names = [_name(content, line_number) for content, (line_number, _) in zip(contents, part, strict=True)]
-            return Chunk(names, graphs_from_node_link(contents, names), None)
+            from_json = graphs_from_node_link(contents, names)
+            declare(from_json, columns.graph_columns)
+            return Chunk(names, from_json, None)
         if any(is_json):
             line_number = part[is_json.index(not is_json[0])][0]
             raise ValueError(f"line {line_number} is not like those before: give SMILES or JSON, not both")
         texts, places = [line for _, line in part], [f"line {line_number}" for line_number, _ in part]
         on_error = columns.on_error or "raise"
         graphs = read_molecules(texts, places, on_error=on_error, source="standard input", plain=True)
+        described = descriptor_names(columns.descriptors)
+        attach(graphs, describe([texts[i] for i in graphs.rows], described) if described else None)
         return Chunk(graphs.names, graphs, None)
 
     first = list(islice(filled, size))

@@ -76,7 +76,9 @@ def load_tu(
         Each `Data` has `x` float32 [n, q]; `node_labels` int64 [n], or [n, L] where the file has L columns, if the
         dataset has any; `edge_index` int64 [2, E] without self-loops, with both directions of every edge, unless edges
         are directed; where the dataset has them, `edge_type` int64 [E] or [E, L], the labels of edges, and `edge_attr`
-        float32 [E, d], their attributes as they are in the file; `y` int64 [1], the class as the file writes it.
+        float32 [E, d], their attributes as they are in the file; `y` int64 [1], the class as the file writes it; `u`
+        float64 [1, d], the attributes of the whole graph, if the dataset has any: metrics read them where they are
+        named, by graph_attribute="u", since in some datasets they are the targets.
         Isolated nodes count. An edge without labels and attributes that is listed several times counts once.
         Attributes are float64 where a column's mean is so large against its deviation that float32 would blur it.
 
@@ -118,7 +120,10 @@ def load_tu(
         )
     node_arrays = {"x": _features(name, tables, features), "node_labels": _narrow(tables.labels)}
     edge_arrays = {"edge_type": _narrow(tables.edge_labels), "edge_attr": _as_floats(tables.edge_attributes)}
-    graphs = build_graphs(tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, **node_arrays)
+    graphs = build_graphs(
+        tables.sizes, tables.edge_index, tables.edge_counts, tables.y, edge_arrays, {"u": tables.graph_attributes},
+        **node_arrays,
+    )  # fmt: skip
     return GraphDataset(graphs, tables.y, name, tables.dropped, tables.rows)
 
 
@@ -200,6 +205,7 @@ class Tables(NamedTuple):
     degrees: np.ndarray  # neighbours of each node, in whatever direction [S]
     labels: np.ndarray | None  # of nodes [S, L]
     attributes: np.ndarray | None  # of nodes [S, d]
+    graph_attributes: np.ndarray | None  # [G, d]
     y: np.ndarray  # classes [G]
     rows: np.ndarray  # line of each graph in the file of classes, from 0 [G]
     dropped: int  # how many graphs have too few nodes
@@ -216,6 +222,7 @@ def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "a
     labels, attributes = _rows(name, texts, "node_labels", n), _rows(name, texts, "node_attributes", n)
     edge_labels = _rows(name, texts, "edge_labels", e) if edge_data else None
     edge_attributes = _rows(name, texts, "edge_attributes", e) if edge_data else None
+    graph_attributes = _rows(name, texts, "graph_attributes", len(y))
 
     sizes = np.bincount(graph, minlength=len(y))
     kept = sizes >= max(min_nodes, 1)
@@ -238,7 +245,8 @@ def parse(name: str, texts: Texts, *, edge_data: bool = True, directed: Any = "a
     return Tables(
         sizes, ends - offsets(sizes)[owner], np.bincount(owner, minlength=len(sizes)), edge_labels, edge_attributes,
         listed_once, np.bincount(neighbours[0], minlength=len(order)), labels, attributes,
-        y[kept], rows=np.flatnonzero(kept), dropped=int(np.sum(~kept)),
+        None if graph_attributes is None else graph_attributes[kept], y[kept],
+        rows=np.flatnonzero(kept), dropped=int(np.sum(~kept)),
     )  # fmt: skip
 
 
@@ -255,12 +263,13 @@ def _read_graphs(name: str, texts: Texts) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _rows(name: str, texts: Texts, kind: str, count: int) -> np.ndarray | None:
-    """Labels or attributes of all nodes or all edges [count, columns]; None without such a file."""
+    """Labels or attributes of all nodes, edges or graphs [count, columns]; None without such a file."""
     if kind not in texts:
         return None
     table = _table(name, texts, kind, dtype=np.float64 if kind.endswith("attributes") else np.int64)
     if len(table) != count:
-        unit, file = ("nodes", "graph_indicator") if kind.startswith("node") else ("edges", "A")
+        units = {"node": ("nodes", "graph_indicator"), "edge": ("edges", "A"), "graph": ("graphs", "graph_labels")}
+        unit, file = units[kind.partition("_")[0]]
         advice = ": load with edges=False to do without" if unit == "edges" else ""
         lines = f"{len(table)} lines for the {count} {unit}"
         raise ValueError(f"{name}_{kind}.txt has {lines} of {name}_{file}.txt{advice}")

@@ -21,6 +21,7 @@ FOLDER_VARIABLE = "GRAPH_METRIC_LEARN_DATA"
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets"
 FILE_KINDS = (
     "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes",
+    "graph_attributes",
 )  # fmt: skip
 
 Texts = dict[str, bytes]  # the contents of NAME_KIND.txt by kind

@@ -123,6 +123,8 @@ VIEWS = {
     "edges": "labels, weights and directions of edges, which blocks do not see otherwise",
     "first": "of several labels of a node, the first one only",
     "bare": "neither labels nor attributes of nodes",
+    "coarse": "in place of labels of atoms, what they are to other molecules: donors, acceptors, acids, …",
+    "stereo": "handedness of atoms and sides of double bonds, which blocks do not see otherwise",
 }
 
 
@@ -137,8 +139,12 @@ def seen(graphs: Graphs, views: tuple[str, ...]) -> Graphs:
     """
     if "edges" not in views:
         graphs = graphs.without_edge_data()
+    if "stereo" not in views and graphs.stereo is not None:
+        graphs = replace(graphs, stereo=None)
+    if "coarse" in views and graphs.coarse is not None:
+        graphs = replace(graphs, labels=graphs.coarse[:, None].astype(np.int64))
     if "first" in views and graphs.labels is not None and graphs.labels.shape[1] > 1:
         graphs = replace(graphs, labels=graphs.labels[:, :1])
     if "bare" in views and (graphs.labels is not None or graphs.x is not None):
-        graphs = replace(graphs, labels=None, x=None, columns=None)
+        graphs = replace(graphs, labels=None, x=None, columns=None, stereo=None)
     return graphs

@@ -85,9 +85,10 @@ class NodeBlocks(BaseEstimator):
     ones; "trees" has its name, a 64-bit hash.
 
     "wl+edges@3" sees labels and directions of edges, "attributes+edges@1" their weights; "wl+first@3" sees only the
-    first of several labels. "around@0" and "strength@0" are what edges carry around a node (see :func:`edge_sums`,
-    :func:`node_strength`); "edge@0", "ends@1" and "edge_trees@1" describe edges themselves, and have a row
-    for each of them.
+    first of several labels. "trees+stereo@3" sees the handedness of atoms and sides of double bonds, "trees+coarse@3"
+    what atoms are to other molecules, in place of labels. "around@0" and "strength@0" are what edges carry around a
+    node (see :func:`edge_sums`, :func:`node_strength`); "edge@0", "ends@1" and "edge_trees@1" describe edges
+    themselves, and have a row for each of them.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core.hashing import ODD, mix
 from ..graphs.collection import Graphs
+from .block_kind import seen
 from .tree_hashes import wl_hashes
 
 _DEPTH = 3  # of the trees that are compared
@@ -15,7 +16,8 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
     """The group of each graph [G], from 0, the same for copies.
 
     Copies have the same trees of depth 3 around their nodes, with the same labels, attributes and edges that carry the
-    same. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart count as copies, too.
+    same, and the same vectors of whole graphs. Graphs that a Weisfeiler-Lehman test of that depth cannot tell apart
+    count as copies, too, and so do molecules that differ in nothing but their stereochemistry.
 
     >>> from graph_metric_learn.graphs import as_graphs
     >>> import networkx as nx
@@ -29,7 +31,7 @@ def copy_groups(graphs: Graphs) -> np.ndarray:
 
 def graph_hashes(graphs: Graphs) -> np.ndarray:
     """A 64-bit hash of each graph [G], the same for copies; whatever other graphs there are."""
-    names = wl_hashes(graphs, _DEPTH)[-1]
+    names = wl_hashes(seen(graphs, ("edges",)), _DEPTH)[-1]
     with np.errstate(over="ignore"):
         if graphs.x is not None:
             names = _with_values(names, graphs.x)
@@ -41,6 +43,8 @@ def graph_hashes(graphs: Graphs) -> np.ndarray:
             for values in (data.x, None if data.weights is None else data.weights[:, None]):
                 arcs = arcs if values is None else _with_values(arcs, values)
             total += mix(_sums(mix(arcs), graphs.owner[data.ends[0]], len(graphs)))
+        if graphs.graph_x is not None:
+            total = _with_values(total, graphs.graph_x)
         return mix(total) + graphs.sizes.astype(np.uint64)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..graphs.collection import Graphs
-from .tree_hashes import wl_hashes
+from .tree_hashes import hashed_rows
 
 
 def code_columns(graphs: Graphs) -> np.ndarray:
@@ -20,7 +20,7 @@ def code_columns(graphs: Graphs) -> np.ndarray:
     codes = one_hot_columns(graphs.x)
     if graphs.labels is not None:
         coded = decoded(graphs.x[:, codes])
-        own = np.unique(wl_hashes(graphs, 0)[0], return_inverse=True)[1]
+        own = np.unique(hashed_rows(graphs.labels), return_inverse=True)[1]
         if len(np.unique(np.stack([own, coded], axis=1), axis=0)) > own.max() + 1:
             return np.zeros_like(codes)
     return codes

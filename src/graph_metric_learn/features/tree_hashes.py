@@ -69,6 +69,8 @@ def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[
     names = shared.setdefault("tree hashes", [])
     if not names:  # depth 0: hashes of a node's labels, or of its degree where nodes have no labels
         names.append(mix(graphs.degrees.astype(np.uint64)) if graphs.labels is None else hashed_rows(graphs.labels))
+        if graphs.stereo is not None:
+            names[0] = _with_stereo(names[0], graphs.stereo)
     if len(names) > deepest:
         return names
     nodes, data = int(graphs.sizes.sum()), graphs.edge_data
@@ -87,6 +89,12 @@ def shared_hashes(graphs: Graphs, deepest: int, shared: dict[str, Any]) -> list[
                 around += side.sums(mix(messages * ODD) if incoming else messages)
             names.append(mix(mix(names[-1]) * ODD + around))
     return names
+
+
+def _with_stereo(names: np.ndarray, stereo: np.ndarray) -> np.ndarray:
+    """Names of nodes [S] with their codes of stereochemistry [S]; the same as before where these are 0."""
+    with np.errstate(over="ignore"):
+        return np.where(stereo > 0, mix(names * ODD + mix(stereo.astype(np.uint64))), names)
 
 
 class _Grouped:

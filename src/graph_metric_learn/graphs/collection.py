@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import concatenated_ranges, offsets
+from .graph_vectors import GraphVectors, joined
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,15 @@ class Graphs:
     columns : tuple of str or None
         Names of the columns of x; None where they have none. Fitted metrics match columns by name, see
         :class:`Columns`. Those of edge vectors are `edge_data.columns`.
+    graph_x : ndarray [G, q] or None
+        Vectors of whole graphs, float64, NaN where something was not measured.
+    graph_columns : tuple of str or None
+        Names of the columns of graph_x, if there is one. A category has a one-hot column "name=value" for each value.
+    stereo : ndarray [S] or None
+        Handedness of atoms and sides of double bonds, uint8, 0 without one, as :func:`from_smiles` numbers them; None
+        where no atom has any.
+    coarse : ndarray [S] or None
+        What atoms are to other molecules, uint8, as :func:`from_smiles` numbers it.
     """
 
     sizes: np.ndarray
@@ -51,6 +61,10 @@ class Graphs:
     unused: tuple[str, ...] = ()
     names: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
+    graph_x: np.ndarray | None = None
+    graph_columns: tuple[str, ...] | None = None
+    stereo: np.ndarray | None = None
+    coarse: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.sizes.ndim != 1 or self.sizes.dtype.kind not in "iu":
@@ -71,6 +85,30 @@ class Graphs:
             self.edge_data.check(self.sizes)
         if self.names is not None:
             object.__setattr__(self, "names", self._checked_names(self.names))
+        self._check_graph_vectors()
+        for name, array in (("stereo", self.stereo), ("coarse", self.coarse)):
+            if array is not None and (array.shape != (nodes,) or array.dtype != np.uint8):
+                raise ValueError(f"{name} must be one uint8 for each of the {nodes} nodes")
+
+    def _check_graph_vectors(self) -> None:
+        if (self.graph_x is None) != (self.graph_columns is None):
+            raise ValueError("give graph_x and graph_columns, or neither")
+        if self.graph_x is not None and self.graph_x.shape != (len(self), len(self.graph_columns or ())):
+            shape = list(self.graph_x.shape)
+            raise ValueError(
+                f"graph_x must have a row for each of the {len(self)} graphs and one of graph_columns for each column; "
+                f"its shape is {shape}"
+            )
+
+    @property
+    def graph_vectors(self) -> GraphVectors | None:
+        """The vectors of whole graphs with the names of their columns, None where there are none."""
+        return None if self.graph_x is None else GraphVectors(self.graph_x, self.graph_columns or ())
+
+    def with_graph_vectors(self, vectors: GraphVectors | None) -> Graphs:
+        """The same graphs with these vectors of whole graphs [G, q]."""
+        values, columns = (None, None) if vectors is None else vectors
+        return replace(self, graph_x=values, graph_columns=columns)
 
     def _checked_names(self, names: Any) -> np.ndarray:
         """Names as an array of str objects: one long name must not widen all others."""
@@ -142,14 +180,22 @@ class Graphs:
         shift = np.repeat(offsets(self.sizes[which])[:-1] - self.offsets[which], counts)
         edges = self.edges[:, chosen] + shift
         edges = edges[:, np.lexsort(edges[::-1])]
-        x, labels = (None if part is None else part[rows] for part in (self.x, self.labels))
+        parts = (self.x, self.labels, self.stereo, self.coarse)
+        x, labels, stereo, coarse = (None if part is None else part[rows] for part in parts)
         y, names = (None if part is None else part[which] for part in (self.y, self.names))
         edge_data = None if self.edge_data is None else self.edge_data.part(which, self.sizes)
-        return Graphs(self.sizes[which], edges, x, labels, y, edge_data, self.unused, names, self.columns)
+        graph_x = None if self.graph_x is None else self.graph_x[which]
+        return replace(
+            self, sizes=self.sizes[which], edges=edges, x=x, labels=labels, y=y, edge_data=edge_data, names=names,
+            graph_x=graph_x, stereo=stereo, coarse=coarse,
+        )  # fmt: skip
 
     @staticmethod
     def concatenate(parts: Sequence[Graphs]) -> Graphs:
-        """One collection of several, which must carry the same things."""
+        """One collection of several, which must carry the same things.
+
+        Vectors of whole graphs are joined by name; what a collection lacks of them is NaN.
+        """
         if len(parts) == 1:
             return parts[0]
         if len({part.columns for part in parts}) > 1:
@@ -161,7 +207,12 @@ class Graphs:
         all_data = _all_or_none(parts, "edge_data")
         edge_data = None if all_data is None else EdgeData.concatenate(all_data, starts)
         unused = tuple(dict.fromkeys(what for part in parts for what in part.unused))
-        return Graphs(sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns)
+        together = Graphs(
+            sizes, edges, x, labels, y, edge_data, unused, names, parts[0].columns,
+            stereo=_codes_or_none(parts, "stereo"), coarse=_codes_or_none(parts, "coarse"),
+        )  # fmt: skip
+        vectors = joined([part.graph_vectors for part in parts], [*map(len, parts)])
+        return together if vectors is None else together.with_graph_vectors(vectors)
 
     def pieces(self, nodes: int) -> Iterator[Graphs]:
         """Consecutive graphs, of at most so many nodes together: one, where it has more.
@@ -178,13 +229,16 @@ class Graphs:
                 start, total = stop, int(size)
         yield self if start == 0 else self[start:]
 
-    def check_numbers(self) -> None:
-        """A `ValueError` unless node features are finite numbers; looked at once per object."""
-        if "_checked" not in self.__dict__:
-            if self.x is not None and (self.x.dtype.kind not in "fiub" or not np.isfinite(self.x).all()):
-                bad = self.owner[~np.isfinite(self.x).all(1)] if self.x.dtype.kind == "f" else [0]
-                raise ValueError(f"graph {bad[0]} has a NaN or infinite node feature: clean or drop it")
-            self.__dict__["_checked"] = True
+    def check_numbers(self, missing: str = "error") -> None:
+        """A `ValueError` unless node features are finite, or NaN with missing="mean"; looked at once per object."""
+        if self.x is not None and self.__dict__.get("_checked") not in ("error", missing):
+            if self.x.dtype.kind not in "fiub":
+                raise ValueError(f"node features have dtype {self.x.dtype}, expected numbers")
+            good = np.isfinite(self.x) if missing == "error" else ~np.isinf(self.x)
+            if not good.all():
+                bad = ~good.all(1)
+                raise ValueError(not_finite(int(self.owner[bad][0]), self.x[bad], "node feature"))
+            self.__dict__["_checked"] = missing
 
     def without_edge_data(self) -> Graphs:
         """The same graphs with edges that are there or not, both ways."""
@@ -298,6 +352,21 @@ def _joined(parts: Sequence[Any], name: str, of: str = "") -> np.ndarray | None:
     if arrays and len(widths := {array.shape[1:] for array in arrays}) > 1:
         raise ValueError(f"collections differ in the columns of {of}{name}: {sorted(sum(widths, ()))}")
     return None if arrays is None else np.concatenate(arrays)
+
+
+def _codes_or_none(parts: Sequence[Graphs], name: str) -> np.ndarray | None:
+    """Codes of all nodes, 0 where a collection has none; None where none has."""
+    codes = [getattr(part, name) for part in parts]
+    if all(own is None for own in codes):
+        return None
+    zeros = [np.zeros(len(part.owner), np.uint8) for part in parts]
+    return np.concatenate([zero if own is None else own for own, zero in zip(codes, zeros, strict=True)])
+
+
+def not_finite(graph: int, values: np.ndarray, what: str) -> str:
+    """What to say of a graph with such values, the first of which is not finite."""
+    advice = ", or say missing='mean' if NaN stands for what was not measured" if what == "node feature" else ""
+    return f"graph {graph} has a NaN or infinite {what}: clean or drop it{advice if np.isnan(values[0]).any() else ''}"
 
 
 def _check_ends(name: str, shape: str, ends: np.ndarray, owner: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Names of the numbers that nodes and edges carry: columns are put in order by name."""
+"""Names of the numbers that nodes, edges and whole graphs carry: columns are put in order by name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from .._core.schema import FieldError, Saved
 from .._core.validation import first_few
 from .collection import Graphs
+from .graph_vectors import fitted_order
 from .sources.raw_graph import RawGraph
 
 _MOST_LISTED = 5  # names in an error message
@@ -23,26 +24,31 @@ class Columns(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not 
     ----------
     nodes, edges : tuple of str or None
         Of `Graphs.x` and `EdgeData.x`; None where columns have no names, and their places count.
+    graphs : tuple of str or None
+        Of `Graphs.graph_x`; None where vectors of whole graphs do not count.
     """
 
     nodes: tuple[str, ...] | None = None
     edges: tuple[str, ...] | None = None
+    graphs: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, listed in (("nodes", self.nodes), ("edges", self.edges)):
+        for name, listed in (("nodes", self.nodes), ("edges", self.edges), ("graphs", self.graphs)):
             if listed is not None and len(set(listed)) < len(listed):
                 raise FieldError(name, "holds a name twice")
 
     @classmethod
-    def of(cls, graphs: Graphs, *, nodes: bool = True, edges: bool = True) -> Columns:
-        """Those of the graphs; without names of nodes or edges where False."""
+    def of(cls, graphs: Graphs, *, nodes: bool = True, edges: bool = True, graph_vectors: bool = False) -> Columns:
+        """Those of the graphs; without names of nodes, edges or vectors of whole graphs where False."""
         columns = _checked(graphs)
-        return cls(columns.nodes if nodes else None, columns.edges if edges else None)
+        whole = columns.graphs if graph_vectors else None
+        return cls(columns.nodes if nodes else None, columns.edges if edges else None, whole)
 
     def apply(self, graphs: Graphs) -> Graphs:
         """The graphs with their columns in this order, or a `ValueError` that names what is missing or unknown.
 
-        Columns without names, here or in the graphs, stay as they are.
+        Columns without names, here or in the graphs, stay as they are. Of vectors of whole graphs, names that are not
+        among these are left out, and new values of a category are rows of zeros.
         """
         own, here, there = _checked(graphs), "the graphs", "those that were fitted"
         order = _order(own.nodes, self.nodes, "node", here, there)
@@ -51,7 +57,9 @@ class Columns(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not 
         order, data = _order(own.edges, self.edges, "edge", here, there), graphs.edge_data
         if order is not None and data is not None:
             graphs = replace(graphs, edge_data=replace(data, x=_ordered(data.x, order), columns=self.edges))
-        return graphs
+        if self.graphs is None or graphs.graph_columns == self.graphs:
+            return graphs
+        return graphs.with_graph_vectors(fitted_order(graphs.graph_vectors, self.graphs))
 
 
 def in_one_order(raw: Sequence[RawGraph]) -> tuple[list[RawGraph], Columns]:
@@ -81,7 +89,8 @@ def _checked(graphs: Graphs) -> Columns:
     edges = None if data is None else data.columns
     _check(graphs.columns, graphs.x, "node", "the collection")
     _check(edges, None if data is None else data.x, "edge", "the collection")
-    return Columns(graphs.columns, edges)
+    _check(graphs.graph_columns, graphs.graph_x, "graph", "the collection")
+    return Columns(graphs.columns, edges, graphs.graph_columns)
 
 
 def _check(names: tuple[str, ...] | None, values: Any, what: str, whose: str) -> None:

@@ -6,7 +6,7 @@ Types are recognised by the name of their module: nothing is imported that the c
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -15,12 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from .._core.ragged import offsets
+from .._core.validation import one_of
 from .arcs import DIRECTED, UNDIRECTED, UNKNOWN, Listed, combine
-from .collection import Graphs
+from .collection import Graphs, not_finite
 from .column_names import Columns, in_one_order
+from .graph_vectors import joined, read_vector
 from .sources.networkx_graphs import read_networkx
 from .sources.pyg import PlainData, read_data
-from .sources.raw_graph import Names, RawGraph, read_pair
+from .sources.raw_graph import Names, RawGraph, attribute_names, read_pair
 
 _NO_GRAPHS = "no graphs were given: pass a list with at least one graph"
 _ORIENTATIONS = {"undirected": UNDIRECTED, "directed": DIRECTED, "unknown": UNKNOWN}
@@ -36,6 +38,8 @@ def as_graphs(
     edge_weight: str | None = "weight",
     edges: Any = "auto",
     directed: Any = "auto",
+    graph_attribute: str | Sequence[str] | None = None,
+    missing: str = "error",
 ) -> Graphs:
     """Checks graphs of any supported kind and puts them into one `Graphs`.
 
@@ -43,7 +47,8 @@ def as_graphs(
     ----------
     graphs : list of graphs, GraphDataset, PyG dataset or Batch
         Each graph a `torch_geometric.data.Data`; a `networkx.Graph` of any kind (any hashable nodes); or a pair
-        (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None. The
+        (adjacency, features), the adjacency dense or sparse, its values being weights, the features [n, q] or None; or
+        three, the third being a vector of the whole graph ([q], or a dictionary of numbers and texts by name). The
         target of a graph, or the row of its targets, is read from `Data.y` ([1, T] for several) or, for NetworkX, from
         `graph.graph["y"]`; what it is called from `Data.name`, else `Data.smiles`, or from `graph.name`. The collection
         has names if all graphs have one. A NetworkX graph may name the columns of its vectors, in lists
@@ -61,6 +66,14 @@ def as_graphs(
     directed : {"auto", True, False}
         Whether edges have a direction. "auto": a DiGraph is directed; other graphs are if some of their edges, but not
         all, have their reverse with the same data. If every edge is listed once, it counts both ways, with a warning.
+    graph_attribute : str or list of str, optional
+        Names of what describes whole graphs, such as "u" or ["age", "site"]: attributes of `Data`, or entries of
+        `graph.graph` of NetworkX. Each is a number, a text (a category), or several ([q] or [1, q]); NaN, None, or its
+        absence on some graphs says that it was not measured. By default it is read where graphs themselves say in
+        which attribute it is, in one that is called "graph_attribute". See `Graphs.graph_x`.
+    missing : {"error", "mean"}
+        What NaN in node features is: an error, or something that was not measured, which stays NaN until metrics put
+        the mean of their graphs in its place.
 
     Returns
     -------
@@ -79,17 +92,19 @@ def as_graphs(
            [1, 0, 2, 1]])
     """
     check_edge_options(edges, directed)
+    one_of("missing", missing, ("error", "mean"))
     if isinstance(graphs, Graphs):
         if not len(graphs):
             raise ValueError(_NO_GRAPHS)
-        graphs.check_numbers()
+        graphs.check_numbers(missing)
         return graphs if edges == "auto" else graphs.without_edge_data()
     graphs = getattr(graphs, "graphs", graphs)  # a GraphDataset
-    names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges=edges == "auto")
+    whole = attribute_names("graph_attribute", graph_attribute) or None
+    names = Names(attribute, label, edge_attribute, edge_label, edge_weight, edges == "auto", whole, missing)
     names.check()
     listed = list(iterate(graphs))
     if listed and all(isinstance(one, Graphs) for one in listed):
-        return as_graphs(Graphs.concatenate(listed), edges=edges)
+        return as_graphs(Graphs.concatenate(listed), edges=edges, missing=missing)
     raw, columns = in_one_order([_read(graph, f"graph {i}", names) for i, graph in enumerate(listed)])
     if not raw:
         raise ValueError(_NO_GRAPHS)
@@ -108,14 +123,28 @@ def _stack_graphs(raw: Sequence[RawGraph], columns: Columns, names: Names, direc
     sizes = np.array([one.n for one in raw], dtype=np.int64)
     if not sizes.all():
         raise ValueError(f"graph {int(np.argmin(sizes))} has no nodes: drop it or give it one")
-    y, x = _targets([one.y for one in raw]), _features(raw, sizes)
+    y, x = _targets([one.y for one in raw]), _features(raw, sizes, names.missing)
     labels = _labels([one.labels for one in raw], sizes, "node labels", "node")
     edges, edge_data, listed_once = combine(_listed(raw, sizes), int(sizes.sum()), directed)
     _refuse_names_of_nothing(raw, names, x, labels)
     edge_data = None if edge_data is None else replace(edge_data, columns=columns.edges)
     unused = tuple(dict.fromkeys(what for one in raw for what in one.unused))
+    vectors = joined([one.vector for one in raw], [1] * len(raw))
     titles = None if any(one.title is None for one in raw) else np.array([one.title for one in raw], object)
-    return Graphs(sizes, edges, x, labels, y, edge_data, unused, titles, columns.nodes), listed_once
+    stereo, coarse = (_codes([getattr(one, part) for one in raw], sizes) for part in ("stereo", "coarse"))
+    stereo = None if stereo is None or not stereo.any() else stereo
+    collection = Graphs(
+        sizes, edges, x, labels, y, edge_data, unused, titles, columns.nodes, stereo=stereo, coarse=coarse
+    )
+    return collection if vectors is None else collection.with_graph_vectors(vectors), listed_once
+
+
+def _codes(parts: Sequence[np.ndarray | None], sizes: np.ndarray) -> np.ndarray | None:
+    """Codes of all nodes [S], 0 for graphs that have none; None where no graph has any."""
+    if all(part is None for part in parts):
+        return None
+    each = [np.zeros(n, np.uint8) if part is None else part for part, n in zip(parts, sizes, strict=True)]
+    return np.concatenate(each)
 
 
 def check_edge_options(edges: Any, directed: Any) -> None:
@@ -133,6 +162,9 @@ def _refuse_names_of_nothing(raw: Sequence[RawGraph], names: Names, x: Any, labe
             others = dict.fromkeys(what for one in raw for what in one.unused if what.startswith("node"))
             there = f"; there is {', '.join(others)}" if others else ""
             raise ValueError(f"no graph has a node attribute {name!r}{there}")
+    for name in attribute_names("graph_attribute", names.graph_attribute):
+        if not any(name in one.vector_names for one in raw):
+            raise ValueError(f"no graph has a graph attribute {name!r}")
     if not names.edges or not any(one.edges.size for one in raw):
         return
     weight = None if names.edge_weight == "weight" else names.edge_weight
@@ -196,10 +228,32 @@ def _kind(graph: Any) -> str:
     return "pair" if _is_pair(graph) else "unknown"
 
 
+def _with_vector(raw: RawGraph, rest: Sequence[Any], name: str, names: Names) -> RawGraph:
+    """A graph of a pair with the vector that follows the pair, if one does."""
+    if not rest:
+        return raw
+    wanted = attribute_names("graph_attribute", names.graph_attribute)
+    if isinstance(rest[0], Mapping):
+        there = {key: rest[0][key] for key in wanted or rest[0] if key in rest[0]}
+    else:
+        there = {wanted[0] if len(wanted) == 1 else "u": rest[0]}
+    return raw._replace(vector=read_vector(there, name), vector_names=(*there,))
+
+
 def _is_pair(graph: Any) -> bool:
-    if not isinstance(graph, (tuple, list)) or len(graph) != 2:
+    if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
+        return False
+    if len(graph) == 3 and not _is_vector(graph[2]):
         return False
     return sparse.issparse(graph[0]) or getattr(graph[0], "ndim", None) == 2
+
+
+def _is_vector(value: Any) -> bool:
+    """Whether a value describes a whole graph: a dictionary, a list, or an array [q] or [1, q]."""
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return isinstance(value, (Mapping, list, tuple))
+    return len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
 
 
 def _read(graph: Any, name: str, names: Names) -> RawGraph:
@@ -209,7 +263,7 @@ def _read(graph: Any, name: str, names: Names) -> RawGraph:
     if kind == "networkx":
         return read_networkx(graph, name, names)
     if kind == "pair":
-        return read_pair(graph[0], graph[1], name, names)
+        return _with_vector(read_pair(graph[0], graph[1], name, names), graph[2:], name, names)
     if kind == "hetero":
         raise ValueError(f"{name}: {_HETERO}")
     hint = ", or (adjacency, None) without features" if getattr(graph, "ndim", 0) == 2 else ""
@@ -257,7 +311,7 @@ def _stacked(parts: list[Any], counts: np.ndarray, what: str, unit: str) -> Any:
     return np.concatenate(list(filled.values()))
 
 
-def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
+def _features(raw: Sequence[RawGraph], sizes: np.ndarray, missing: str) -> np.ndarray | None:
     x = _stacked([one.x for one in raw], sizes, "features", "node")
     if x is None:
         return None
@@ -266,21 +320,25 @@ def _features(raw: Sequence[RawGraph], sizes: np.ndarray) -> np.ndarray | None:
         raise ValueError(f"node features have dtype {x.dtype}, expected numbers: {advice}")
     if x.shape[1] == 0:
         raise ValueError("node features have width 0: leave them out to use degrees")
-    return _numbers(x, sizes, "node feature")
+    return _numbers(x, sizes, "node feature", missing)
 
 
-def _numbers(x: np.ndarray, counts: np.ndarray, what: str) -> np.ndarray:
-    """Finite numbers, float32 where they came so, else float64; they must also be finite as float32."""
+def _numbers(x: np.ndarray, counts: np.ndarray, what: str, missing: str = "error") -> np.ndarray:
+    """Finite numbers, float32 where they came so, else float64; they must also be finite as float32.
+
+    With missing="mean" they may be NaN.
+    """
     if x.dtype.kind not in "fiub":
         raise ValueError(f"{what}s have dtype {x.dtype}, expected numbers")
     x = x if x.dtype == np.float32 else x.astype(np.float64)
     with np.errstate(over="ignore"):
-        finite = np.isfinite(x.astype(np.float32)).all(1)
+        single = x.astype(np.float32)
+    finite = (np.isfinite(single) | (np.isnan(x) & (missing == "mean"))).all(1)
     if not finite.all():
         graph = int(np.searchsorted(offsets(counts), int(np.flatnonzero(~finite)[0]), side="right")) - 1
         if np.isfinite(x[~finite]).all():
             raise ValueError(f"graph {graph} has a {what} beyond 3e+38, the largest float32: scale them down")
-        raise ValueError(f"graph {graph} has a NaN or infinite {what}: clean or drop it")
+        raise ValueError(not_finite(graph, x[~finite], what))
     return x
 
 

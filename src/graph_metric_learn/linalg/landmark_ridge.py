@@ -15,6 +15,10 @@ from torch import Tensor
 
 from .precision import products
 
+_ROWS = 8192  # graphs that are multiplied at once
+_IN_MEMORY = 2**28  # numbers of features that are kept in memory; more are kept in a file
+_ENOUGH = 1e-4  # relative residual at which conjugate gradients stop
+_STEPS = 100  # of conjugate gradients, at most
 _JITTER = 1e-6  # added to the diagonal of the kernel among landmarks; ten times as much until it can be factorised
 
 
@@ -34,12 +38,8 @@ class Whitening:
     def fit(cls, kernel: np.ndarray, device: Any) -> Whitening:
         """Of the kernel among landmarks [m, m]."""
         exact = torch.from_numpy(np.ascontiguousarray(kernel)).to(device, torch.float64)
-        jitter = _JITTER
-        while True:
-            factor, failed = torch.linalg.cholesky_ex(exact + jitter * torch.eye(len(exact), device=device))
-            if not failed:
-                return cls(factor.to(torch.float32))
-            jitter *= 10
+        exact.diagonal().add_(_JITTER)
+        return cls(_factor(exact).to(torch.float32))
 
     def features(self, kernel: np.ndarray) -> Tensor:
         """φ of graphs [N, m], float32, on the device, from their kernels to the landmarks [N, m]."""
@@ -97,34 +97,35 @@ class FoldSums:
         for name in self._names:
             getattr(self, name).add_(getattr(other, name).to(self.counts.device))
 
-    def widen(self, n_targets: int) -> None:
-        """Makes room for more targets, of which no graph so far has any."""
-        more = n_targets - self.targets.shape[2]
-        self.products = torch.nn.functional.pad(self.products, (0, more))
-        self.targets = torch.nn.functional.pad(self.targets, (0, more))
+    def widen(self, n_targets: int, places: np.ndarray) -> None:
+        """Makes room for more targets, which are 0 for all graphs so far; places [T] are those of the targets there."""
+        for name in ("products", "targets"):
+            before = getattr(self, name)
+            after = torch.zeros(*before.shape[:-1], n_targets, dtype=before.dtype, device=before.device)
+            after[..., torch.from_numpy(places)] = before
+            setattr(self, name, after)
 
-    def solve(
-        self, penalty: float, side_weights: np.ndarray, without: int | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def solve(self, penalty: float, power: float = 0.0, without: int | None = None) -> tuple[Tensor, Tensor]:
         """Weights of features [m, T] and means [T] of the regression on all folds, or without one.
 
-        (Σ w φ φᵀ + λ I) β = Σ w φ (y − mean)ᵀ, graphs of each side with the weight w of the side [sides].
+        (Σ w φ φᵀ + λ I) β = Σ w φ (y − mean)ᵀ, where a graph has the weight w of its side: one over the number of
+        graphs there, to this power, and 1 on average.
         """
         device = self.counts.device
-        shares = torch.from_numpy(side_weights).to(device, torch.float64)
         kept = [fold for fold in range(self.counts.shape[1]) if fold != without]
-        counts = float((self.counts[:, kept].sum(1) * shares).sum())
-        mean = torch.einsum("s,sft->t", shares, self.targets[:, kept]) / max(counts, 1e-300)
+        counts = self.counts.sum(1)
+        shares = counts.clamp(min=1.0) ** -power
+        shares = shares * counts.sum() / (shares * counts).sum().clamp(min=1e-300)
+        total = float((self.counts[:, kept].sum(1) * shares).sum())
+        mean = torch.einsum("s,sft->t", shares, self.targets[:, kept]) / max(total, 1e-300)
         matrix = torch.zeros(self.squares.shape[2:], dtype=torch.float64, device=device)
         for side, share in enumerate(shares.tolist()):
             for fold in kept:
-                if share:
-                    matrix.add_(self.squares[side, fold], alpha=share)
+                matrix.add_(self.squares[side, fold], alpha=share)
         matrix.diagonal().add_(penalty)
         sums = torch.einsum("s,sfm->m", shares, self.features[:, kept])
         wanted = torch.einsum("s,sfmt->mt", shares, self.products[:, kept]) - torch.outer(sums, mean)
-        factor, _ = torch.linalg.cholesky_ex(matrix)
-        return torch.cholesky_solve(wanted, factor), mean
+        return torch.cholesky_solve(wanted, _factor(matrix)), mean
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All sums, as NumPy arrays by name."""
@@ -137,3 +138,120 @@ class FoldSums:
         for name in cls._names:
             setattr(sums, name, torch.from_numpy(np.array(arrays[name])).to(device))
         return sums
+
+
+class KeptFeatures:
+    """Features of all graphs, for targets that each have graphs and weights of their own: conjugate gradients.
+
+    Where entries are missing, or classes of each target are balanced, every target has another matrix
+    Σ w φ φᵀ + λ I. Each step of conjugate gradients is one pass over the features, for all targets at once;
+    preconditioned by the matrix of all graphs, few are needed. More than 2²⁸ numbers are kept in a temporary file.
+    """
+
+    def __init__(self, sides: int, folds: int, width: int, n_targets: int, device: Any) -> None:
+        self.device, self.width, self.n_targets = device, width, n_targets
+        self._parts: list[Tensor] = []
+        self._targets: list[np.ndarray] = []
+        self._folds: list[np.ndarray] = []
+        self._file: Any = None
+        self._total = torch.zeros(width, width, device=device)
+        self._factors: dict[tuple[float, float], Tensor] = {}
+
+    def add(self, features: Tensor, targets: np.ndarray, folds: np.ndarray, sides: np.ndarray) -> None:
+        """Graphs with these features [N, m], targets [N, T], NaN where missing, and folds [N]."""
+        with products():
+            self._total.addmm_(features.T, features)
+        held = sum(part.numel() for part in self._parts)
+        self._parts.append(features if held + features.numel() <= _IN_MEMORY else self._in_file(features))
+        self._targets.append(targets)
+        self._folds.append(folds)
+        self._factors.clear()
+
+    def _in_file(self, features: Tensor) -> Tensor:
+        """The same numbers in a file without a name, which is gone with the process."""
+        import tempfile
+
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the features are used
+        rows = features.cpu().numpy()
+        self._file.seek(0, 2)
+        start = self._file.tell()
+        rows.tofile(self._file)
+        self._file.flush()
+        return torch.from_numpy(np.memmap(self._file, np.float32, "c", start, rows.shape))
+
+    def merge(self, other: KeptFeatures) -> None:
+        """Adds other graphs."""
+        self._total += other._total.to(self.device)
+        self._parts += other._parts
+        self._targets += other._targets
+        self._folds += other._folds
+        self._factors.clear()
+
+    def solve(self, penalty: float, power: float = 0.0, without: int | None = None) -> tuple[Tensor, Tensor]:
+        """As :meth:`FoldSums.solve`, each target from the graphs that have it; sides are its 0 and its 1."""
+        folds = np.concatenate(self._folds)
+        table = torch.from_numpy(np.concatenate(self._targets)).to(self.device)
+        known = torch.isfinite(table) & torch.from_numpy(folds != (-1 if without is None else without))[:, None].to(
+            self.device
+        )
+        table = torch.where(known, table, 0.0)
+        positive, count = (table > 0.5).double(), known.double().sum(0).clamp(min=1.0)
+        ones = (positive * known).sum(0)
+        shares = torch.stack([(count - ones).clamp(min=1.0), ones.clamp(min=1.0)]) ** -power
+        weights = known * (shares[0] * (1 - positive) + shares[1] * positive)
+        weights = (weights * count / weights.sum(0).clamp(min=1e-300)).float()
+        mean = (weights * table).sum(0).double() / weights.sum(0).double().clamp(min=1e-300)
+        wanted = self._products(lambda rows, lo, hi: weights[lo:hi] * (table[lo:hi] - mean).float())
+        share = float(weights.sum()) / max(table.numel(), 1)
+        key = round(share, 3), penalty
+        if key not in self._factors:
+            self._factors.clear()
+            matrix = self._total.double() * key[0]
+            matrix.diagonal().add_(penalty)
+            self._factors[key] = _factor(matrix)
+        return self._conjugate(wanted, weights, penalty, self._factors[key]), mean
+
+    def _products(self, values: Any) -> Tensor:
+        """Σ φ vᵀ [m, T], float64, of values of some rows of features: values(rows, first, end) [n, T]."""
+        total, start = torch.zeros(self.width, self.n_targets, dtype=torch.float64, device=self.device), 0
+        for part in self._parts:
+            for piece in part.split(_ROWS):
+                rows = piece.to(self.device)
+                with products():
+                    total += (rows.T @ values(rows, start, start + len(rows))).double()
+                start += len(rows)
+        return total
+
+    def _conjugate(self, wanted: Tensor, weights: Tensor, penalty: float, factor: Tensor) -> Tensor:
+        """The solutions [m, T] for right-hand sides [m, T]."""
+        solution, residual = torch.zeros_like(wanted), wanted.clone()
+        near = torch.cholesky_solve(residual, factor)
+        towards, product = near.clone(), (residual * near).sum(0)
+        least = _ENOUGH * wanted.norm(dim=0)
+        for _ in range(_STEPS):
+            if bool((residual.norm(dim=0) <= least).all()):
+                break
+            direction = towards.float()
+            image = self._products(lambda rows, lo, hi, d=direction: weights[lo:hi] * (rows @ d))
+            image += penalty * towards
+            step = product / (towards * image).sum(0).clamp(min=1e-300)
+            solution += step * towards
+            residual -= step * image
+            near = torch.cholesky_solve(residual, factor)
+            after = (residual * near).sum(0)
+            towards = near + (after / product.clamp(min=1e-300)) * towards
+            product = after
+        return solution
+
+
+def _factor(matrix: Tensor) -> Tensor:
+    """The lower factor of a positive definite matrix [m, m]; a little is added to the diagonal where rounding needs it."""
+    added = 0.0
+    while True:
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+        if not failed:
+            return factor
+        more = max(10 * added, _JITTER * float(matrix.diagonal().mean()))
+        matrix.diagonal().add_(more - added)
+        added = more

@@ -5,14 +5,18 @@ from typing import Any
 
 from .base import OBJECTIVES, Objective
 from .classes import Classes
+from .labels import SeveralLabels
 from .numbers import Numbers
 from .tasks import objective_for, resolve_objective
 from .unlabelled import Unlabelled
 
-__all__ = ["OBJECTIVES", "Classes", "Numbers", "Objective", "Unlabelled", "objective_for", "resolve_objective"]
+__all__ = [
+    "OBJECTIVES", "Classes", "Numbers", "Objective", "SeveralLabels", "Unlabelled", "objective_for", "resolve_objective",
+]  # fmt: skip
 
 OBJECTIVES["classes"] = Classes
 OBJECTIVES["numbers"] = Numbers
+OBJECTIVES["labels"] = SeveralLabels
 OBJECTIVES["none"] = Unlabelled
 
 

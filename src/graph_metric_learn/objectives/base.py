@@ -34,6 +34,10 @@ class Objective(ABC):
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
         """Targets [N, …] in the form the other methods take, checked; from the graphs when y is None."""
 
+    def encode_more(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """Targets of more graphs in the same form [N, …], by what `encode` has seen; checked."""
+        raise NotImplementedError(f"{type(self).__name__} defines no encode_more, which learning bit by bit needs")
+
     @abstractmethod
     def outputs(self, target: np.ndarray) -> np.ndarray:
         """The same as numbers [N, T], float64, that a regression can be fitted to; NaN where an entry is missing."""

@@ -73,15 +73,18 @@ def is_missing(value: Any) -> bool:
 def task_of(y: np.ndarray | None) -> str:
     """What "auto" stands for: classes for strings and whole numbers, numbers for others, none without targets.
 
-    The rule of scikit-learn's `type_of_target`, but some may be missing (NaN, None), and several columns are numbers.
+    The rule of scikit-learn's `type_of_target`, but some may be missing (NaN, None); several columns are labels if they
+    hold 0 and 1 alone, else numbers.
 
     >>> task_of(np.array(["a", "b"])), task_of(np.array([0.5, None, 1.2])), task_of(None)
     ('classes', 'numbers', 'none')
+    >>> task_of(np.array([[0, 1], [1, np.nan]])), task_of(np.array([[0, 2], [1, 1]]))
+    ('labels', 'numbers')
     """
     if y is None:
         return "none"
     if y.ndim > 1 and y.shape[1] > 1:
-        return "numbers"
+        return "labels" if _is_table(y) else "numbers"
     values = y
     if y.dtype.kind == "O":
         there = [one for one in y.reshape(-1).tolist() if not is_missing(one)]
@@ -91,3 +94,15 @@ def task_of(y: np.ndarray | None) -> str:
             return "classes"
     fractions = values.dtype.kind == "f" and (np.isfinite(values) & (values != np.rint(values))).any()
     return "numbers" if fractions else "classes"
+
+
+def _is_table(y: np.ndarray) -> bool:
+    """Whether entries [N, T] are 0, 1 or missing."""
+    entries = y.reshape(-1)
+    if y.dtype.kind == "O":
+        there = {one for one in entries.tolist() if not is_missing(one)}
+        return bool(there) and all(isinstance(one, (int, float, np.number)) and one in (0, 1) for one in there)
+    if y.dtype.kind not in "biuf":
+        return False
+    known = entries[np.isfinite(entries)] if y.dtype.kind == "f" else entries
+    return known.size > 0 and bool(((known == 0) | (known == 1)).all())

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from .raw_graph import Names, RawGraph, as_numpy, checked_weights, first_text, labels_and_vectors, target_of
+from ..graph_vectors import GRAPH_ATTRIBUTE, GRAPH_COLUMNS, vector_of
+from .raw_graph import (
+    Names,
+    RawGraph,
+    as_numpy,
+    attribute_names,
+    checked_weights,
+    first_text,
+    labels_and_vectors,
+    target_of,
+)
+
+# What a graph says of itself that is no vector.
+_OF_GRAPH = {"y", "name", "node_columns", "edge_columns", GRAPH_ATTRIBUTE, GRAPH_COLUMNS}
 
 
 def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
     """One `networkx.Graph`; its target is read from `graph.graph["y"]`, what it is called from `graph.graph["name"]`.
 
-    Names of columns of node and edge vectors are read from `graph.graph["node_columns"]` and `["edge_columns"]`.
+    Names of columns of node and edge vectors are read from `graph.graph["node_columns"]` and `["edge_columns"]`, and
+    vectors of the whole graph from `graph.graph`, too.
     """
     row_of = {node: i for i, node in enumerate(graph.nodes)}
     edges = np.array([(row_of[u], row_of[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2).T
@@ -22,23 +36,26 @@ def read_networkx(graph: Any, name: str, names: Names) -> RawGraph:
     labels = label_arrays[0] if label_arrays else None
     y, title = _target(as_numpy(graph.graph.get("y")), name), first_text(graph.graph.get("name"))
     columns = None if x is None else _column_names(graph, name, "node_columns")
+    vector, found = vector_of(graph.graph, name, names)
     unused = _unused("node", graph.nodes(data=True), {names.attribute, *names.labels})
+    unused += tuple(_unused_of_graph(graph.graph, names))
     raw = RawGraph(
-        len(row_of), edges, x, labels, y, orientation="undirected", unused=unused, title=title, columns=columns
-    )
+        len(row_of), edges, x, labels, y, orientation="undirected", unused=unused, title=title, columns=columns,
+        vector=vector, vector_names=found,
+    )  # fmt: skip
     if not names.edges:
         return raw
-    label, vector = names.edge_label or "edge_type", names.edge_attribute or "edge_attr"
-    labels, vectors = (_attribute(graph, name, key, "edge") for key in (label, vector))
+    label, vectors_key = names.edge_label or "edge_type", names.edge_attribute or "edge_attr"
+    labels, vectors = (_attribute(graph, name, key, "edge") for key in (label, vectors_key))
     if names.edge_attribute is None:
-        labels, vectors = labels_and_vectors(labels, None if label == vector else vectors)
+        labels, vectors = labels_and_vectors(labels, None if label == vectors_key else vectors)
     return raw._replace(
         orientation="directed" if graph.is_directed() else "undirected",
         edge_labels=labels,
         edge_x=vectors,
         edge_columns=None if vectors is None else _column_names(graph, name, "edge_columns"),
         edge_weights=_edge_weights(graph, name, names.edge_weight),
-        unused=unused + _unused("edge", graph.edges(data=True), {label, vector, names.edge_weight}),
+        unused=unused + _unused("edge", graph.edges(data=True), {label, vectors_key, names.edge_weight}),
     )
 
 
@@ -63,6 +80,16 @@ def _unused(what: str, items: Iterable[tuple[Any, ...]], used: set[str | None]) 
     """Attributes of nodes or edges that nobody named, in words, in the order in which they first occur."""
     keys = dict.fromkeys(key for *_, attributes in items for key in attributes)
     return tuple(f"{what} attribute {key!r}" for key in keys if key not in used)
+
+
+def _unused_of_graph(attributes: dict[str, Any], names: Names) -> Iterator[str]:
+    """Numbers that the graph as a whole carries and nobody named, in words."""
+    used = {*_OF_GRAPH, *attribute_names("graph_attribute", names.graph_attribute or attributes.get(GRAPH_ATTRIBUTE))}
+    for key, value in attributes.items():
+        if key not in used and isinstance(value, (int, float, list, tuple, np.ndarray)):
+            array = np.asarray(value, dtype=object)
+            if array.size and all(isinstance(one, (int, float, np.number)) for one in array.reshape(-1)):
+                yield f"graph attribute {key!r}"
 
 
 def _attribute(graph: Any, name: str, attribute: str, what: str) -> np.ndarray | None:

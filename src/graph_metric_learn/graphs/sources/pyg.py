@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..graph_vectors import GRAPH_ATTRIBUTE, vector_of
 from .raw_graph import (
     Names,
     RawGraph,
     as_numpy,
+    attribute_names,
     check_size,
     checked_rows,
     checked_weights,
@@ -22,6 +24,8 @@ from .raw_graph import (
 
 # Neither features nor labels: the edges themselves, the target, and what batches keep.
 _OTHER = {"edge_index", "adj_t", "adj", "y", "num_nodes", "batch", "ptr"}
+_OF_GRAPH = ("u", "graph_attr")  # where vectors of whole graphs usually are
+ATOM_STEREO, ATOM_COARSE = "atom_stereo", "atom_coarse"  # what `from_smiles` says of atoms beside their labels
 DRAWING = "drawing"  # the attribute of `Data` that names the one that only says where to draw the nodes
 
 
@@ -52,10 +56,18 @@ def read_data(data: Any, name: str, names: Names) -> RawGraph:
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise ValueError(f"{name} has an edge to node {edges.max()}, but only {n} nodes")
     y, title = target_of(as_numpy(stored.get("y"))), first_text(stored.get("name"), stored.get("smiles"))
-    raw = RawGraph(n, edges.astype(np.int64, copy=False), x, labels, y, title=title)
+    vector, found = vector_of(stored, name, names)
+    raw = RawGraph(n, edges.astype(np.int64, copy=False), x, labels, y, title=title, vector=vector, vector_names=found)
+    raw = raw._replace(stereo=_codes(stored, ATOM_STEREO, n), coarse=_codes(stored, ATOM_COARSE, n))
     if names.edges:
         raw = _with_edge_data(raw, stored, values, name, names)
     return raw._replace(unused=tuple(_unused(stored, raw, names)))
+
+
+def _codes(stored: dict[str, Any], key: str, n: int) -> np.ndarray | None:
+    """Codes of nodes [n], uint8; None where there are none."""
+    codes = as_numpy(stored.get(key))
+    return codes if codes is not None and codes.dtype == np.uint8 and codes.shape == (n,) else None
 
 
 def _count_nodes(value: Any, name: str) -> int:
@@ -96,20 +108,30 @@ def _weight_key(stored: dict[str, Any], count: int, name: str | None) -> str | N
 
 
 def _unused(stored: dict[str, Any], raw: RawGraph, names: Names) -> Iterator[str]:
-    """What nodes and edges carry and nobody named, in words."""
+    """What nodes, edges and the whole graph carry and nobody named, in words."""
     used = {names.attribute, *names.labels, names.edge_label or "edge_type", names.edge_attribute or "edge_attr"}
     used |= {"edge_weight", "weight"} if names.edge_weight in ("weight", None) else {names.edge_weight}
+    used |= {ATOM_STEREO} if raw.stereo is not None else set()
+    used |= {ATOM_COARSE} if raw.coarse is not None else set()
+    used |= {*attribute_names("graph_attribute", names.graph_attribute or stored.get(GRAPH_ATTRIBUTE))}
     passed_over = {*_OTHER, *used, first_text(stored.get(DRAWING))}
     count = raw.edges.shape[1]
     if raw.y is None and stored.get("y") is not None:
         yield "y with several rows, which is read as that of nodes: one target per graph is [1] or [1, T]"
     for key, value in stored.items():
         if key not in passed_over and getattr(value, "ndim", 0) in (1, 2):
-            if len(value) == count and (count != raw.n or "edge" in key):
+            if key in _OF_GRAPH or _is_row(value, raw.n):
+                yield f"graph attribute {key!r}"
+            elif len(value) == count and (count != raw.n or "edge" in key):
                 if names.edges:
                     yield f"edge attribute {key!r}"
             elif len(value) == raw.n:
                 yield f"node attribute {key!r}"
+
+
+def _is_row(value: Any, nodes: int) -> bool:
+    """Whether a value is one row of numbers [1, q], which cannot be that of a single node."""
+    return value.ndim == 2 and len(value) == 1 and nodes != 1 and as_numpy(value).dtype.kind == "f"
 
 
 def _edges(stored: dict[str, Any], name: str) -> tuple[np.ndarray, Any]:

@@ -27,13 +27,17 @@ class Names(NamedTuple):
     edge_label: str | None = None
     edge_weight: str | None = "weight"
     edges: bool = True  # whether to read what edges carry at all
+    graph_attribute: str | tuple[str, ...] | None = None  # one name or several
+    missing: str = "error"  # or "mean": NaN in features of nodes stays
 
     def check(self) -> None:
         """A `ValueError` for what is no name: several attributes are to be put into one vector by the caller."""
-        for option, value in zip(self._fields[:-1], self[:-1], strict=True):
+        for option in ("attribute", "label", "edge_attribute", "edge_label", "edge_weight"):
+            value = getattr(self, option)
             if value is not None and not isinstance(value, str):
                 advice = "put several numbers of a node or edge into one attribute, as a list"
                 raise ValueError(f"{option} must be one name, got {value!r}: {advice}")
+        attribute_names("graph_attribute", self.graph_attribute)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -57,6 +61,27 @@ class RawGraph(NamedTuple):
     title: str | None = None  # what it is called, if it says so
     columns: tuple[str, ...] | None = None  # names of the columns of x, if it says so
     edge_columns: tuple[str, ...] | None = None  # the same of edge_x
+    vector: Any = None  # of the whole graph: GraphVectors [1, q]
+    stereo: np.ndarray | None = None  # codes of atoms [n], uint8
+    coarse: np.ndarray | None = None  # the same
+    vector_names: tuple[str, ...] = ()  # of the attributes that it was read from
+
+
+def attribute_names(what: str, names: Any) -> tuple[str, ...]:
+    """Names of attributes of whole graphs, given as one text, several, or None; or a `ValueError`.
+
+    >>> attribute_names("graph_attribute", "u"), attribute_names("graph_attribute", ["age", "sex"])
+    (('u',), ('age', 'sex'))
+    """
+    if names is None:
+        return ()
+    listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, (list, tuple)) else (names,)
+    if not listed or len(set(map(repr, listed))) < len(listed):
+        raise ValueError(f"{what} must name one attribute or several, each once, got {names!r}")
+    for name in listed:
+        if not isinstance(name, str) or "=" in name:
+            raise ValueError(f"{what} must be a name or a list of names without '=', got {names!r}")
+    return listed
 
 
 def as_numpy(array: Any) -> Any:

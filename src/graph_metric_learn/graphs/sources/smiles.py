@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._core.ragged import offsets
 from ..._core.validation import first_few, one_of
-from .pyg import PlainData
+from ..graph_vectors import attach
+from .coarse_atoms import coarse_codes
+from .pyg import ATOM_COARSE, ATOM_STEREO, PlainData
+from .stereo import stereo_codes
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -62,6 +66,7 @@ def from_smiles(
     names: Iterable[Any] | None = None,
     labels: Sequence[str] = tuple(ATOM_LABELS),
     on_error: str = "raise",
+    descriptors: bool | Sequence[str] | None = None,
 ) -> Molecules:
     """Molecules as graphs that metrics and classifiers take.
 
@@ -81,13 +86,20 @@ def from_smiles(
     on_error : {"raise", "skip"}
         What to do with a row that is no molecule: raise a `ValueError` that names it, or leave it out and name all
         such rows in one warning.
+    descriptors : bool or list of str, optional
+        RDKit's descriptors of each molecule as a vector of the whole graph, `u` float64 [1, q], which metrics read: all
+        of them where True, else those that are named, as in ["MolLogP", "TPSA"]. NaN where a molecule has none. Many
+        molecules are shared out among processes, one for each core or those that joblib was told to use.
 
     Returns
     -------
     Molecules
         A list of `torch_geometric.data.Data` with `node_labels` int64 [n, labels]; `edge_index` [2, e], both directions
         of every bond; `edge_type` int64 [e], the kind of bond as RDKit numbers them: 1 single, 2 double, 3 triple, 12
-        aromatic, others for rare kinds; and the strings `name` and `smiles`. Isotopes and stereochemistry are left out.
+        aromatic, others for rare kinds; `atom_stereo` uint8 [n], 1 to 4 for the handedness R, S, r and s of an atom, 5
+        and 6 for both atoms of a double bond that is E or Z, else 0; `atom_coarse` uint8 [n], what an atom is to other
+        molecules, a bit for each of donor, acceptor, acid, base, halogen, aromatic and hydrophobe; and the strings
+        `name` and `smiles`. Isotopes are left out.
         Its attribute `rows` [G] says which rows they are, for y: `y[graphs.rows]`.
 
     Examples
@@ -98,13 +110,18 @@ def from_smiles(
     >>> benzene.name, benzene.num_nodes, benzene.edge_type.unique().tolist()
     ('benzene', 6, [12])
     """
+    from .descriptors import describe, descriptor_names
+
     rows = as_rows(smiles)
     listed_names = None if names is None else list(names)
     if listed_names is not None and len(listed_names) != len(rows):
         raise ValueError(f"{len(rows)} molecules and {len(listed_names)} names: give one name per molecule")
-    return read_molecules(
+    wanted = descriptor_names(descriptors)
+    graphs = read_molecules(
         rows, [f"row {i}" for i in range(len(rows))], names=listed_names, labels=labels, on_error=on_error
     )
+    attach(graphs, describe([rows[i] for i in graphs.rows], wanted) if wanted else None)
+    return graphs
 
 
 def read_molecules(
@@ -129,7 +146,7 @@ def read_molecules(
         one_of("label", label, ATOM_LABELS)
     if not labels:
         raise ValueError(f"no labels for atoms: choose some of {', '.join(ATOM_LABELS)}")
-    flat = _FlatMolecules([ATOM_LABELS[label] for label in labels])
+    flat = _FlatMolecules(labels)
     bad = dict(problems or {})
     texts: list[str] = []
     kept: list[int] = []
@@ -141,7 +158,7 @@ def read_molecules(
                 except ValueError as error:
                     bad[i] = str(error)
                 else:
-                    flat.add(molecule)
+                    flat.add(molecule, row)
                     texts.append(row.strip() if isinstance(row, str) else str(rdkit_chem().MolToSmiles(molecule)))
                     kept.append(i)
                     continue
@@ -211,15 +228,17 @@ def quiet_rdkit() -> Any:
 class _FlatMolecules:
     """Atoms and bonds of many molecules in flat arrays: one tensor for all is many times faster than one for each."""
 
-    def __init__(self, labels: list[Callable[[Any], int]]) -> None:
-        self.labels = labels
-        self.atoms, self.bonds = array("q"), array("q")  # [S, labels]; [B, 3]: two ends and the kind
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.columns = [list(ATOM_LABELS).index(label) for label in labels]
+        self.atoms, self.bonds = array("q"), array("q")  # [S, 5] all labels; [B, 3]: two ends and the kind
+        self.stereo = array("B")  # [S]
         self.sizes: list[int] = []
         self.counts: list[int] = []
 
-    def add(self, molecule: Any) -> None:
+    def add(self, molecule: Any, row: Any) -> None:
         for atom in molecule.GetAtoms():
-            self.atoms.extend([label(atom) for label in self.labels])
+            self.atoms.extend([label(atom) for label in ATOM_LABELS.values()])
+        self.stereo.extend(stereo_codes(molecule, row))
         for bond in molecule.GetBonds():
             self.bonds.extend((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())))
         self.sizes.append(molecule.GetNumAtoms())
@@ -234,16 +253,21 @@ class _FlatMolecules:
             from torch_geometric.data import Data
 
             kind = Data
-        atoms = np.array(self.atoms, dtype=np.int64).reshape(-1, len(self.labels))
+        atoms = np.array(self.atoms, dtype=np.int64).reshape(-1, len(ATOM_LABELS))
         start, end, bond = np.array(self.bonds, dtype=np.int64).reshape(-1, 3).T
         both = np.stack([np.stack([start, end], 1), np.stack([end, start], 1)], 1).reshape(-1, 2)  # [2 B, 2]
-        labels = torch.from_numpy(atoms).split(self.sizes)
+        shift = np.repeat(offsets(np.array(self.sizes, dtype=np.int64))[:-1], self.counts)
+        coarse = coarse_codes(atoms, (both + shift[:, None]).T, np.repeat(bond, 2))
+        labels = torch.from_numpy(atoms[:, self.columns]).split(self.sizes)
+        stereo = torch.from_numpy(np.array(self.stereo, dtype=np.uint8)).split(self.sizes)
+        coarse_parts = torch.from_numpy(coarse).split(self.sizes)
         edges = torch.from_numpy(both).split(self.counts)
         kinds = torch.from_numpy(np.repeat(bond, 2)).split(self.counts)
         graphs = []
         for g, n in enumerate(self.sizes):  # copies, because a pickled view contains all molecules
             ends = edges[g].t().clone(memory_format=torch.contiguous_format)
             arrays = {"edge_index": ends, "edge_type": kinds[g].clone(), "node_labels": labels[g].clone()}
+            arrays |= {ATOM_STEREO: stereo[g].clone(), ATOM_COARSE: coarse_parts[g].clone()}
             graphs.append(kind(**arrays, num_nodes=n, name=names[g], smiles=smiles[g]))
         return graphs
 

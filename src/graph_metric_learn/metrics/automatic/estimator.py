@@ -19,10 +19,11 @@ from ...objectives import OBJECTIVES, Objective
 from ...transport import Vectors
 from ..base import BaseGraphMetric, FoldView, hand_over_folds, in_range
 from ..explanation import Explanation
+from ..unused import warn_unused
 from .coordinates import Coordinates, hashed
 from .estimate import Estimate, estimate_score
-from .fitting import fit_given
-from .given import read_given
+from .fitting import Fitted, Resume, extend_classes, fit_given, fit_more, solved
+from .given import chunks_of_more, read_given
 from .learned import Learned
 from .mixture import AT_ONCE, Described, Mixture
 from .options import check_options
@@ -198,15 +199,60 @@ class GraphMetric(BaseGraphMetric):
         check_options(self)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
-        given = read_given(self, graphs, y, groups)
-        fitted = fit_given(self, given, rng)
+        given = read_given(self, graphs, y, groups, rng)
+        warn_unused(given.original, {"edge labels", "edge vectors", "edge weights", "edge directions"})
+        fitted, self._resume = fit_given(self, given, rng)
+        self._take(fitted)
+        self.seconds_ = time.perf_counter() - began
+        self.estimate_ = estimate_score(self, given, rng) if self.estimate else None
+        return self
+
+    def partial_fit(self, graphs: Any, y: Any = None, groups: Any = None, classes: Any = None) -> GraphMetric:
+        """Learns from more graphs, as `fit` on all would with the same landmarks; vectors of before are out of date.
+
+        Kernel and landmarks stay; the regression, the weight of its scores and the coordinates are those of all graphs
+        so far. A metric that is not fitted yet is fitted. One that was loaded can go on where it was saved by
+        ``save(resumable=True)``.
+
+        Parameters
+        ----------
+        graphs, y, groups
+            As in `fit`.
+        classes : list of labels, optional
+            All classes, where some were not seen before.
+        """
+        if not hasattr(self, "mixture_"):
+            return self.fit(graphs, y, groups)
+        if self._resume is None:
+            raise ValueError(
+                "there is nothing to go on from: fit with targets and learn=True, and save a model that is to learn more "
+                "after loading by save(resumable=True)"
+            )
+        began = time.perf_counter()
+        if classes is not None:
+            extend_classes(self, self._resume, classes)
+        chunks = chunks_of_more(self, graphs, y, groups, self._resume.n_graphs)
+        fitted = fit_more(self, self._resume, chunks)
+        if fitted is not None:
+            self._take(fitted)
+        else:
+            assert self.learned_ is not None
+            self.learned_ = solved(self._resume, self.learned_)
+        self.seconds_ += time.perf_counter() - began
+        return self
+
+    _resume: Resume | None = None  # what `partial_fit` goes on from; large, so neither saved nor pickled unasked
+
+    def _take(self, fitted: Fitted) -> None:
+        """Becomes what was found."""
         self.mixture_, self.coordinates_ = fitted.mixture, fitted.coordinates
         self.learned_, self.width_ = fitted.learned, fitted.width
         if fitted.views is not None:
             hand_over_folds(self, fitted.views)
-        self.seconds_ = time.perf_counter() - began
-        self.estimate_ = estimate_score(self, given, rng) if self.estimate else None
-        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but what `partial_fit` goes on from."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_resume"}
 
     @property
     def weights_(self) -> dict[str, float]:

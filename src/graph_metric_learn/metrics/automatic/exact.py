@@ -19,10 +19,9 @@ from ...linalg.ridge import fit_ridge, held_out_fits, weighted_means
 from .training import Training
 from .weights import SHARES, centred, likeliest_weights, mixed_weights
 
-ANEW = 1500  # graphs up to which weights are chosen anew without each fold
-APART = 1000  # of more graphs, those that weights are chosen by, and that are never held out
 _PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # λ, for kernels with k(G, G) = 1
 _WEIGHED_ON = 400  # graphs that the likeliest weights are found on
+_GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
 _GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
 _DRAWS = 3  # but at most so often
 
@@ -109,7 +108,8 @@ class Weights:
 def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting, list[list[Weighed]]]:
     """The setting that does best on folds, and the weights that were found without each of them, by draw of folds."""
     training = weights.training
-    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, training.powers)]
+    powers = training.powers if training.target.ndim == 1 else training.powers[:1]
+    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, powers)]
     n_draws = min(_DRAWS, -(-_GRAPHS // len(training)))
     parts: list[tuple[int, np.ndarray, np.ndarray, np.random.Generator]] = []
     for draw in range(n_draws):
@@ -124,7 +124,7 @@ def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting,
     def tried(part: tuple[int, np.ndarray, np.ndarray, np.random.Generator]) -> tuple[Weighed, list[np.ndarray]]:
         _, train, test, own = part
         weighed = Weighed(train, test, weights.likeliest(train, own))
-        outputs = training.outputs[train]
+        outputs = filled(training.outputs[train])
         predictions = []
         for share in SHARES:
             kernel = weights.mixture(weighed.weights, share)
@@ -144,6 +144,14 @@ def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting,
     return settings[int(np.argmin(losses))], draws
 
 
+def filled(outputs: np.ndarray) -> np.ndarray:
+    """Outputs [N, T], with means in the place of what is missing where there are many sets of graphs that have one."""
+    known = np.isfinite(outputs)
+    if known.all() or len(np.unique(known, axis=1).T) <= _GAPS:
+        return outputs
+    return np.where(known, outputs, weighted_means(outputs))
+
+
 def _values(settings: Sequence[Setting]) -> list[tuple[float, float, float]]:
     return [(one.share, one.penalty, one.power) for one in settings]
 
@@ -160,7 +168,7 @@ def loss(training: Training, tests: Sequence[np.ndarray], predictions: Sequence[
     predicted = np.where(known, predicted - weighted_means(outputs), 0.0)
     if not training.objective.scale_invariant:
         return float(((truth - predicted) ** 2).sum())
-    return -max(float((truth * predicted).sum()), 0.0) ** 2 / max(float((predicted**2).sum()), 1e-300)
+    return -(max(float((truth * predicted).sum()), 0.0) ** 2) / max(float((predicted**2).sum()), 1e-300)
 
 
 @dataclass
@@ -170,10 +178,6 @@ class Regression:
     Attributes
     ----------
     setting : Setting
-    weights : ndarray [F]
-        Of the families.
-    kernel : ndarray [N, N]
-        Among the graphs, by these weights.
     alpha : ndarray [N, T]
         Scores of a graph are k(G, ·) α + mean.
     mean : ndarray [T]
@@ -182,19 +186,14 @@ class Regression:
     """
 
     setting: Setting
-    weights: np.ndarray
-    kernel: np.ndarray
     alpha: np.ndarray
     mean: np.ndarray
     draws: list[Callable[[], Iterator[Fold]]]
 
 
-def fit_few(weights: Weights, rng: np.random.Generator) -> Regression:
-    """From all families' kernels among all graphs: weights are chosen anew without each fold."""
+def fit_few(weights: Weights, kernel: np.ndarray, setting: Setting, draws: list[list[Weighed]]) -> Regression:
+    """From the kernel among all graphs [N, N], all families' kernels, and weights chosen anew without each fold."""
     training = weights.training
-    setting, draws = choose_setting(weights, rng)
-    own = mixed_weights(weights.likeliest(np.arange(len(training)), rng), weights.even, setting.share)
-    kernel = weights.mixture(own, 0.0)
     rows, outputs = training.row_weights(setting.power), training.outputs
     mean = weighted_means(outputs, rows)
     alpha = fit_ridge(kernel, outputs - mean, setting.penalty, rows)
@@ -207,13 +206,12 @@ def fit_few(weights: Weights, rng: np.random.Generator) -> Regression:
             alpha = fit_ridge(among[np.ix_(train, train)], outputs[train] - mean, setting.penalty, rows)
             yield Fold(train, test, among[:, train] @ alpha + mean, among)
 
-    return Regression(setting, own, kernel, alpha, mean, [lambda draw=draw: folds(draw) for draw in draws])  # type: ignore[misc]
+    return Regression(setting, alpha, mean, [lambda draw=draw: folds(draw) for draw in draws])  # type: ignore[misc]
 
 
 def fit_many(
-    kernel: np.ndarray, weights: np.ndarray, setting: Setting, apart: np.ndarray, training: Training,
-    rng: np.random.Generator,
-) -> Regression:  # fmt: skip
+    kernel: np.ndarray, setting: Setting, apart: np.ndarray, training: Training, rng: np.random.Generator
+) -> Regression:
     """From the kernel among all graphs [N, N], chosen by those `apart`, which are known in every fold.
 
     The penalty is the best near that of the setting, by folds of the other graphs.
@@ -245,4 +243,4 @@ def fit_many(
         for test, fitted in zip(tests, scores, strict=True):
             yield Fold(np.setdiff1d(np.arange(len(training)), test), test, fitted, kernel)
 
-    return Regression(Setting(setting.share, best, setting.power), weights, kernel, alpha, mean, [folds])
+    return Regression(Setting(setting.share, best, setting.power), alpha, mean, [folds])

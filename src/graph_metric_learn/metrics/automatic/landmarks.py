@@ -16,7 +16,7 @@ from ..._core.hashing import ODD, mix
 from ...features.copies import graph_hashes
 from ...features.tree_hashes import hashed_rows
 from ...graphs import Graphs
-from ...linalg.landmark_ridge import FoldSums, Whitening
+from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
 from .exact import Fold, Regression, Setting, loss
 from .mixture import Described, Mixture, part_of, stacked
 from .training import N_FOLDS, Training
@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
     outputs: np.ndarray  # what the regression is fitted to [N, T]
     target: np.ndarray  # encoded [N, …]
     groups: np.ndarray | None  # hashes of the groups that the user named [N], uint64
-    first: int  # index of the first graph among all
+    indices: np.ndarray  # of the graphs among all [N]
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Pass:
 
     mixture: Mixture
     whitening: Whitening
-    sums: FoldSums
+    sums: FoldSums | KeptFeatures
     judged: Judged
     known: np.ndarray
 
@@ -97,8 +97,8 @@ class Pass:
         self.sums.add(features, chunk.outputs, folds, sides)
         rows = np.flatnonzero(folds != _ALWAYS)
         columns = {
-            "order": _order(names[rows], chunk.first + rows), "side": sides[rows], "fold": folds[rows],
-            "index": chunk.first + rows, "target": chunk.target[rows], "name": names[rows],
+            "order": _order(names[rows], chunk.indices[rows]), "side": sides[rows], "fold": folds[rows],
+            "index": chunk.indices[rows], "target": chunk.target[rows], "name": names[rows],
         }  # fmt: skip
         self.judged.add(part_of(described, rows), columns)
 
@@ -121,9 +121,9 @@ def group_names(groups: Any) -> np.ndarray:
 
 def sides_of(training: Training, target: np.ndarray) -> np.ndarray:
     """1 for graphs of the rarer of two classes where these may count more, else 0 [N]."""
-    if training.powers == (0.0,) or target.ndim != 1:
+    if len(training.powers) == 1 or target.ndim != 1:
         return np.zeros(len(target), dtype=np.int64)
-    counts = np.bincount(training.target)
+    counts = np.bincount(training.target, minlength=2)
     return (target == counts.argmin()).astype(np.int64) if len(counts) == 2 else np.zeros(len(target), dtype=np.int64)
 
 
@@ -135,12 +135,11 @@ def judged_folds(passed: Pass, training: Training) -> tuple[Training, dict[str, 
 
 
 def regression_of(
-    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray],
-    kernel: np.ndarray,
-) -> tuple[Regression, np.ndarray]:  # fmt: skip
-    """The regression on all graphs, its penalty and weights of graphs chosen by the judged; and its scores of these.
+    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray]
+) -> tuple[Regression, np.ndarray]:
+    """The regression on all graphs, its penalty and weights of graphs chosen by the judged.
 
-    kernel [m, m] is that among landmarks. In the folds of the result, graphs are the judged ones.
+    In its folds, graphs are the judged ones, whose kernels to the landmarks [N, m] are returned, too.
     """
     to_landmarks = passed.mixture.kernel(kept["described"])
     features = passed.whitening.features(to_landmarks)
@@ -150,10 +149,9 @@ def regression_of(
     def look(penalty: float, power: float) -> float:
         key = penalty, power
         if key not in losses:
-            weights = side_weights(passed.sums, power)
             fits[key] = []
             for fold in range(N_FOLDS):
-                beta, mean = passed.sums.solve(penalty, weights, without=fold)
+                beta, mean = passed.sums.solve(penalty, power, without=fold)
                 fits[key].append((features.double() @ beta + mean).cpu().numpy())
             losses[key] = loss(judged, tests, [s[t] for s, t in zip(fits[key], tests, strict=True)])
             best = min(losses, key=lambda one: losses[one])
@@ -171,7 +169,7 @@ def regression_of(
     for other in judged.powers:
         look(_PENALTIES[at], other)
     penalty, power = best = min(losses, key=lambda one: losses[one])
-    beta, mean = passed.sums.solve(penalty, side_weights(passed.sums, power))
+    beta, mean = passed.sums.solve(penalty, power)
     among = Mixture.of(passed.mixture.describer, passed.mixture.weights, kept["described"]).kernel()
 
     def folds() -> Iterator[Fold]:
@@ -180,16 +178,7 @@ def regression_of(
                 yield Fold(np.setdiff1d(np.arange(len(judged)), test), test, scores, among)
 
     alpha, centre = passed.whitening.to_landmarks(beta), mean.cpu().numpy()
-    chosen = Setting(setting.share, penalty, power)
-    regression = Regression(chosen, np.zeros(0), kernel, alpha, centre, [folds])
-    return regression, to_landmarks
-
-
-def side_weights(sums: FoldSums, power: float) -> np.ndarray:
-    """How much graphs of each side count [sides], 1 on average over the graphs: one over their number, to this power."""
-    counts = sums.counts.sum(1).cpu().numpy()
-    weights = 1.0 / np.maximum(counts, 1.0) ** power
-    return weights * counts.sum() / (weights * counts).sum()
+    return Regression(Setting(setting.share, penalty, power), alpha, centre, [folds]), to_landmarks
 
 
 def run(passed: Pass, chunks: Iterable[Chunk], training: Training) -> int:

@@ -164,7 +164,9 @@ FAMILIES["pairs of trees"] = _pairs(
     "pairs@1", "pairs of nodes with their neighbours, and how far apart they are", lambda carried: True
 )
 FAMILIES["pairs of first labels"] = _pairs(
-    "pairs+first@0", "pairs of nodes by first labels, and how far apart they are", lambda carried: carried.several_labels
+    "pairs+first@0",
+    "pairs of nodes by first labels, and how far apart they are",
+    lambda carried: carried.several_labels,
 )
 FAMILIES["bare pairs"] = _pairs("pairs+bare@0", "lengths of shortest paths", lambda carried: carried.labelled)
 FAMILIES["size"] = Recipe("structure", (("size@0",),), "mean", "numbers of nodes and edges")
