@@ -66,6 +66,7 @@ class Coordinates(Saved):
 
         Places of hashes are taken modulo their number, so that places B / b apart become one.
         """
+        n_axes = min(n_axes, self.axes.shape[1])
         rest = np.concatenate([self.rest[:n_axes], self.rest[-1:]])
         rest = rest.reshape(n_axes + 1, -1, n_hashes).sum(1) if n_hashes else rest[:, :0]
         return Coordinates(self.centre, np.ascontiguousarray(self.axes[:, :n_axes]), rest, self.unit)
