@@ -247,6 +247,20 @@ def test_a_reader_looks_again(index, tmp_path):
     writer.close()
 
 
+def test_loading_an_index_that_is_being_replaced(index, tmp_path, monkeypatch):
+    """Its metric is gone when it is to be read; the index that came in its place is loaded."""
+    path, other = index.save(tmp_path / "index"), gml.GraphIndex(index.metric).add(points(7))
+    load_model = graph_index.load_model
+
+    def late(folder, kinds):
+        monkeypatch.setattr(graph_index, "load_model", load_model)
+        other.save(path, overwrite=True)
+        return load_model(folder, kinds)
+
+    monkeypatch.setattr(graph_index, "load_model", late)
+    assert gml.GraphIndex.load(path).ids.tolist() == [0]
+
+
 # --- bad input -------------------------------------------------------------------------------------------------------
 
 

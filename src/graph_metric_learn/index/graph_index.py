@@ -315,11 +315,14 @@ class GraphIndex:
         """
         from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
 
-        store = Store.open(path, read_only=read_only)
-        folder = Path(path) / cast(IndexFolder, store.folder).manifest.metric
-        home: Any = METRICS[load_model(folder, tuple(METRICS))[0]]
-        index = cls(home.load(folder, encoder=encoder) if home.takes_encoder else home.load(folder))
-        index._store = store
+        def load_metric(folder: Path) -> BaseGraphMetric:
+            home: Any = METRICS[load_model(folder, tuple(METRICS))[0]]
+            return home.load(folder, encoder=encoder) if home.takes_encoder else home.load(folder)
+
+        folder = IndexFolder(path)
+        state, metric = folder.read_with_metric(load_metric)
+        index = cls(metric)
+        index._store = Store(state, folder, read_only=read_only)
         return index
 
     open = load

@@ -289,7 +289,7 @@ METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")
 
 
 def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
-    """Whether two fitted metrics measure the same distances: all that makes them up is equal, but for times of `fit`."""
+    """Whether two fitted metrics measure the same distances: all that makes them up is equal but times of `fit`."""
     if type(one) is not type(other):
         return False
     (config, arrays), (other_config, other_arrays) = one.state(), other.state()
