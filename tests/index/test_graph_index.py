@@ -137,6 +137,29 @@ def test_approximate_search_says_what_it_finds(rng, metric):
     assert index.search(points(0.3), k=5, approximate=True)[1].tolist() == exact[1].tolist()
 
 
+def test_distances_to_the_nearest_other_graph(index, metric, rng):
+    assert index.nearest_distances().tolist() == [1, 1, 2, 3, 4]
+    assert len(index.nearest_distances(3)) == 3
+    index.add(points(0.0, 0.0), ids=["copy", "another"])  # each has a copy beside itself, which may come first
+    assert index.nearest_distances().tolist() == [0, 1, 2, 3, 4, 0, 0]
+    with pytest.raises(ValueError, match="most must be"):
+        index.nearest_distances(0)
+
+
+def test_drift(metric, rng):
+    index = gml.GraphIndex(metric).add(points(*rng.normal(size=300)))
+    assert not index.drift(points(*rng.normal(size=100))).differs
+    drift = index.drift(points(*rng.normal(size=100) + 3))
+    assert drift.differs
+    assert drift.distances.shape == (100,)
+    np.testing.assert_array_equal(drift.usual, index.nearest_distances())
+    reference = points(*rng.normal(size=100) + 3)
+    assert not index.drift(points(*rng.normal(size=100) + 3), reference).differs
+    np.testing.assert_array_equal(
+        index.drift(points(1.0), iter(reference)).usual, index.search(reference, k=1)[0][:, 0]
+    )
+
+
 # --- ids -------------------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +235,24 @@ def test_saving_and_loading(index, tmp_path):
         with pytest.raises(ValueError, match="opened for reading"):
             again.remove("new")
     loaded.close()
+
+
+def test_vectors_for_other_programs(index, tmp_path):
+    index.remove(["b"])
+    path = index.export(tmp_path / "vectors.npy")
+    np.testing.assert_array_equal(np.load(path), index.embedded(index.ids).values)
+    with pytest.raises(ValueError, match="exists already"):
+        index.export(path)
+    gml.GraphIndex.load(index.save(tmp_path / "index")).export(path, overwrite=True)
+    assert np.load(path)[:, 0].tolist() == [0, 3, 6, 10]
+    with pytest.raises(ValueError, match="there are no graphs"):
+        gml.GraphIndex(index.metric).export(tmp_path / "empty.npy")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    table = parquet.read_table(index.export(tmp_path / "vectors.parquet"))
+    assert table["id"].to_pylist() == ["a", "c", "d", "e"]
+    assert table["metadata"][0].as_py() == '{"place": 0.0, "n": 0}'
+    numbered = gml.GraphIndex(index.metric).add(points(1, 2), ids=[5, 7])
+    assert parquet.read_table(numbered.export(tmp_path / "numbers.parquet"))["id"].to_pylist() == [5, 7]
 
 
 def test_an_empty_index_is_saved_and_filled_later(metric, tmp_path):

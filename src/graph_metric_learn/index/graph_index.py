@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +17,13 @@ from .._core.validation import whole_number
 from ..graphs import Graphs
 from ..graphs.stream import is_stream, read_chunks
 from ..io.models import load_model
+from ..io.vectors import new_vectors
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors, curve_vectors
 from .catalogue import checked_id, checked_ids, checked_metadata
+from .drift import Drift
 from .folder import IndexFolder, create
-from .rows import State
+from .rows import State, batches_of
 from .search import curve_arrays, curves_within, embedded_at, nearest, nearest_curves, within_radius
 from .store import Store
 
@@ -248,6 +250,29 @@ class GraphIndex:
             notes.append(state.metadata(rows[inside]) if metadata else [])
         return (distances, ids, notes) if metadata else (distances, ids)
 
+    def drift(self, graphs: Any, reference: Any = None) -> Drift:
+        """Whether graphs are farther from those of the index than is usual; print what it returns.
+
+        Parameters
+        ----------
+        graphs : list of graphs, or any iterable of graphs or batches
+            New ones. Those that are in the index already are at distance 0.
+        reference : the same, optional
+            Graphs that are as they should be, and neither in the index nor in the `fit` of the metric: their distances
+            to the index are the usual ones. Without it these are `nearest_distances`. Where the metric has learned from
+            the graphs of the index, they are nearer to each other than to any new graph, and a reference is needed.
+        """
+        usual = self.nearest_distances() if reference is None else self.search(reference, k=1)[0][:, 0]
+        return Drift(self.search(graphs, k=1)[0][:, 0], usual)
+
+    def nearest_distances(self, most: int = 1000) -> np.ndarray:
+        """Distances of graphs of the index to the nearest other one [n]: of all, or of a sample of so many."""
+        ids = self.ids
+        some = np.sort(np.random.default_rng(0).permutation(len(ids))[: whole_number("most", most, 1)])
+        distances, found = self.search_ids(ids[some], k=2)
+        is_itself = np.array([one == other for one, other in zip(found[:, 0], ids[some], strict=True)])
+        return np.where(is_itself, distances[:, 1], distances[:, 0])
+
     def describe_recall(self) -> str:
         """What approximate search was measured to find, in a sentence."""
         if self.recall_ is None:
@@ -303,6 +328,20 @@ class GraphIndex:
         if folder is not None and folder.path.resolve() == Path(path).resolve():
             return Path(path)
         return create(path, self._store.state, self.metric, overwrite=overwrite)
+
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes all vectors to a file for other programs, in the order of `ids`; see `new_vectors`.
+
+        ``.npy`` is one float32 array [N, d]. ``.parquet`` has the columns id, vector and metadata (JSON), and needs
+        pyarrow. Metrics that compare curves have vectors that bound the distance from below.
+        """
+        state = self._store.state
+        with new_vectors(path, overwrite=overwrite) as write:
+            for batch in batches_of(state):
+                ids = cast(Sequence[Any], batch.ids)
+                notes = [None if note is None else note.decode() for note in batch.notes or [None] * len(ids)]
+                write(ids if state.only_numbers else list(map(str, ids)), batch.vectors, notes)
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | Path, *, read_only: bool = False, encoder: torch.nn.Module | None = None) -> GraphIndex:
