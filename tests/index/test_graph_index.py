@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.index import graph_index
+from graph_metric_learn.index import approximate, approximate_file, graph_index
 from toy_metrics import FirstColumn, points
 
 PLACES = [0.0, 1.0, 3.0, 6.0, 10.0]
@@ -235,6 +235,59 @@ def test_saving_and_loading(index, tmp_path):
         with pytest.raises(ValueError, match="opened for reading"):
             again.remove("new")
     loaded.close()
+
+
+def test_the_approximate_index_is_read_instead_of_built(metric, rng, tmp_path, monkeypatch):
+    pytest.importorskip("usearch", reason="needs graph-metric-learn[index]")
+    places = rng.normal(size=400)
+    path = gml.GraphIndex(metric).add(points(*places[:300])).save(tmp_path / "index")
+    with gml.GraphIndex.load(path) as index:
+        index.save_approximate()
+        index.remove([5])
+        index.verify()
+    added, add = [], approximate.UsearchEngine.add
+    monkeypatch.setattr(
+        approximate.UsearchEngine, "add", lambda self, first, some: (added.append(len(some)), add(self, first, some))
+    )
+    with gml.GraphIndex.load(path, read_only=True) as reader:
+        wanted = reader.search(points(0.3, places[5]), k=5)
+        found = reader.search(points(0.3, places[5]), k=5, approximate=True)
+        np.testing.assert_array_equal(found[1], wanted[1])
+        assert reader.recall_ > 0.9
+        assert added == []
+    with gml.GraphIndex.load(path) as index:
+        index.add(points(*places[300:]))
+        assert index.search(points(places[399]), k=1, approximate=True)[1][0, 0] == 399
+        assert added == [100]
+        index.compact()
+        index.search(points(0.3), k=1, approximate=True)
+        assert added == [100, 399]  # rows have other numbers now
+        index.save_approximate()
+    (file,) = path.glob("build-*/approximate")
+    file.write_bytes(file.read_bytes()[:-1])
+    for damaged in (lambda index: index.verify(), lambda index: index.search(points(1), k=1, approximate=True)):
+        with pytest.raises(ValueError, match="approximate is damaged: it is not what was written: remove it, or save"):
+            damaged(gml.GraphIndex.load(path))
+
+
+def test_where_an_approximate_index_cannot_be_saved(index, metric, rng, tmp_path, monkeypatch):
+    pytest.importorskip("usearch", reason="needs graph-metric-learn[index]")
+    with pytest.raises(ValueError, match="save and load it first"):
+        index.save_approximate()
+    with pytest.raises(ValueError, match="the index is empty"):
+        gml.GraphIndex.load(gml.GraphIndex(metric).save(tmp_path / "empty")).save_approximate()
+    path = index.save(tmp_path / "index")
+    with pytest.raises(ValueError, match="opened for reading"):
+        gml.GraphIndex.load(path, read_only=True).save_approximate()
+    curves = gml.SGML(random_state=0, n_epochs=1).fit(molecules(rng, 20), rng.integers(0, 2, 20))
+    with pytest.raises(ValueError, match="SGML compares curves, not vectors"):
+        gml.GraphIndex(curves).save_approximate()
+    writer = gml.GraphIndex.load(path)
+    writer.save_approximate()
+    monkeypatch.setattr(approximate_file, "LINKS", 16)
+    reader = gml.GraphIndex.load(path)
+    with pytest.warns(UserWarning, match="another version of usearch or of this library: it is not used"):
+        assert reader.search(points(2.9), k=1, approximate=True)[1][0, 0] == "c"
 
 
 def test_vectors_for_other_programs(index, tmp_path):

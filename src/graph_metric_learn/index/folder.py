@@ -26,6 +26,8 @@ import numpy as np
 from .._core.files import locked, remove_leftovers, sync, write_atomic
 from ..io.models import digest, load_model
 from ..metrics.base import METRICS
+from .approximate_file import FILE as APPROXIMATE
+from .approximate_file import check_graph
 from .database import VERSION, Database
 from .rows import Axes, Batch, State, batches_of
 
@@ -134,6 +136,9 @@ class IndexFolder:
         database = Database(self.path / manifest.build)
         database.verify()
         self._check_metric(manifest, database)
+        state = database.read()
+        if state.axes is not None:
+            check_graph(database.folder / APPROXIMATE, state.count, len(state.axes.centre))
 
     def _from_build(self, work: Callable[[Manifest], _Result]) -> _Result:
         """What `work` reads of the folders that the manifest names, again where a writer has just replaced them.

@@ -173,7 +173,7 @@ class GraphIndex:
         approximate : bool
             Whether neighbours may be missed, for speed: through usearch or faiss-cpu, install
             ``graph-metric-learn[index]``. `recall_` says how many are found, `describe_recall` in words. The first call
-            builds a second index in memory.
+            builds a second index in memory, or reads the one that `save_approximate` wrote.
         metadata : bool
             Whether a third result is wanted: the metadata of the neighbours, a list of k for each graph.
 
@@ -211,8 +211,7 @@ class GraphIndex:
     ) -> tuple[np.ndarray, ...]:
         """What `search` returns, for graphs that are embedded."""
         if approximate:
-            if curves is not None:
-                raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
+            self._check_vectors()
             engine = self._store.approximate(state)
             self.recall_ = engine.recall_
             distances, rows = engine.search(state, vectors, k)
@@ -365,6 +364,22 @@ class GraphIndex:
         return index
 
     open = load
+
+    def save_approximate(self) -> None:
+        """Writes the second index of approximate search to the folder, so that it need not be built at each start.
+
+        With usearch only. Graphs that are added later are added to it when it is read; `compact`, and additions that
+        make the index four times as large, write all rows anew, and it has to be saved again.
+        """
+        self._check_vectors()
+        self._store.save_approximate()
+
+    def _check_vectors(self) -> None:
+        """A `ValueError` where search is by curves, which there is no approximate search for."""
+        if issubclass(self.metric.embedding_type, Curves):
+            raise ValueError(  # noqa: TRY004
+                f"approximate=True: {type(self.metric).__name__} compares curves, not vectors"
+            )
 
     def refresh(self) -> bool:
         """Sees what another process has written to the folder since; whether there was something."""
