@@ -147,6 +147,8 @@ def test_distances_to_the_nearest_other_graph(index, metric, rng):
 
 
 def test_drift(metric, rng):
+    with pytest.raises(ValueError, match="0 graphs do not say what distances are usual: 20 are needed"):
+        gml.GraphIndex(metric).add(points(1)).drift(points(1))
     index = gml.GraphIndex(metric).add(points(*rng.normal(size=300)))
     assert not index.drift(points(*rng.normal(size=100))).differs
     drift = index.drift(points(*rng.normal(size=100) + 3))

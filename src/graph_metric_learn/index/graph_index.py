@@ -266,8 +266,10 @@ class GraphIndex:
 
     def nearest_distances(self, most: int = 1000) -> np.ndarray:
         """Distances of graphs of the index to the nearest other one [n]: of all, or of a sample of so many."""
-        ids = self.ids
-        some = np.sort(np.random.default_rng(0).permutation(len(ids))[: whole_number("most", most, 1)])
+        most, ids = whole_number("most", most, 1), self.ids
+        if len(ids) < 2:
+            return np.zeros(0, np.float32)
+        some = np.sort(np.random.default_rng(0).permutation(len(ids))[:most])
         distances, found = self.search_ids(ids[some], k=2)
         is_itself = np.array([one == other for one, other in zip(found[:, 0], ids[some], strict=True)])
         return np.where(is_itself, distances[:, 1], distances[:, 0])
