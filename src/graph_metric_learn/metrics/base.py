@@ -289,10 +289,22 @@ METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")
 
 
 def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
-    """Whether two fitted metrics measure the same distances: all that makes them up is equal."""
+    """Whether two fitted metrics measure the same distances: all that makes them up is equal but times of `fit`."""
     if type(one) is not type(other):
         return False
     (config, arrays), (other_config, other_arrays) = one.state(), other.state()
-    if config != other_config or arrays.keys() != other_arrays.keys():
+    if _without_times(config) != _without_times(other_config) or arrays.keys() != other_arrays.keys():
         return False
     return all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
+
+
+def _without_times(config: Any) -> Any:
+    """A `state` without the seconds that anything in it took; options (`params`) may have any name.
+
+    >>> _without_times({"params": {"seconds": 3}, "depth": 2, "seconds": 0.1, "history": {"loss": [1], "seconds": [9]}})
+    {'params': {'seconds': 3}, 'depth': 2, 'history': {'loss': [1]}}
+    """
+    if not isinstance(config, dict):
+        return config
+    kept = {name: value for name, value in config.items() if name != "seconds"}
+    return {name: value if name == "params" else _without_times(value) for name, value in kept.items()}

@@ -18,8 +18,8 @@ from .families import Counts, Family, Points, VectorFamily
 from .mixture import Described, Mixture
 
 MOST = 512  # coordinates with n_components="auto", at most
-_EXACT = 700  # landmarks up to which all axes are computed
-_ROUNDS = 4  # of the search for the largest axes of more
+_EXACT = 1500  # landmarks up to which axes are computed exactly
+_ROUNDS = 3  # of the search for the largest axes of more
 _SPARE = 16  # axes that are sought beside those that are wanted
 _NOISE = 1e-5  # variance along an axis, relative to that of all landmarks together, below which it is left out
 _SMOOTH = 1e-3  # squared length of the rest below which it fades out: there is nothing but rounding
@@ -96,8 +96,8 @@ def fit_coordinates(
     axes = vectors / np.sqrt(variances[kept])
     hashes = hashed(mixture, landmarks, n_hashes)
     principal = (kernel - centre) @ axes
-    beside = np.column_stack([principal, np.ones(len(kernel))])
-    rest = np.linalg.lstsq(beside, hashes, rcond=1e-6)[0]  # axes are orthogonal: fewer of them have the same
+    mean = hashes.mean(0)  # principal coordinates are centred and orthogonal: each says its part alone
+    rest = np.concatenate([principal.T @ (hashes - mean) / (principal**2).sum(0)[:, None], mean[None]])
     found = Coordinates(centre, axes, rest, 1.0)
     placed = found.place(kernel, hashes)
     some = placed[:: max(1, len(placed) // _PAIRS)]
@@ -108,13 +108,16 @@ def fit_coordinates(
 
 def _largest(matrix: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric matrix [m, m], descending [r], and their eigenvectors [m, r]."""
+    from scipy.linalg import eigh, qr
+
     if len(matrix) <= _EXACT:
-        values, vectors = np.linalg.eigh(matrix.astype(np.float64))
-        return values[::-1][:count], vectors[:, ::-1][:, :count]
+        last = len(matrix) - 1
+        values, vectors = eigh(matrix.astype(np.float64), subset_by_index=[last + 1 - count, last], check_finite=False)
+        return values[::-1], vectors[:, ::-1]
     exact = matrix.astype(np.float32)
     basis = np.random.default_rng(seed).normal(size=(len(matrix), count + _SPARE)).astype(np.float32)
     for _ in range(_ROUNDS):
-        basis = np.linalg.qr(exact @ basis)[0]
+        basis = qr(exact @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
     values, turned = np.linalg.eigh((basis.T @ (matrix @ basis)).astype(np.float64))
     return values[::-1][:count], (basis @ turned)[:, ::-1][:, :count].astype(np.float64)
 

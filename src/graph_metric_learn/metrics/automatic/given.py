@@ -151,7 +151,7 @@ def chunks_of_stream(
     metric: GraphMetric, rows: Iterator[tuple[Any, ...]], with_y: bool, with_groups: bool, first: int
 ) -> Iterator[Chunk]:
     """Graphs that come one after the other, with their targets and groups, the first of them number `first`."""
-    with progress_bar(metric.progress, "learning", unit="graph", delay=2.0) as bar:
+    with progress_bar(metric.progress, "learning", total=None, unit="graph", delay=2.0) as bar:
         while some := list(islice(rows, _CHUNK)):
             yield read_chunk(metric, *columns_of(some, with_y or None, with_groups or None), first)
             first += len(some)

@@ -17,13 +17,12 @@ from ...features.copies import graph_hashes
 from ...features.tree_hashes import hashed_rows
 from ...graphs import Graphs
 from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
-from .exact import Fold, Regression, Setting, loss
+from .exact import PENALTIES, Fold, Regression, Setting, loss, walk
 from .mixture import Described, Mixture, part_of, stacked
 from .training import N_FOLDS, Training
 
 JUDGED = 3000  # graphs that are kept to be judged, at most
 _ALWAYS = N_FOLDS  # the fold of graphs that are known in every fold
-_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ
 _SALT = 0x5DEECE66D  # so that who is judged does not depend on the fold
 
 
@@ -159,15 +158,10 @@ def regression_of(
                 del fits[other]
         return losses[key]
 
-    power = setting.power
-    at = int(np.abs(np.log(np.array(_PENALTIES) / setting.penalty)).argmin())
-    step = -1 if at and look(_PENALTIES[at - 1], power) < look(_PENALTIES[at], power) else 1
-    look(_PENALTIES[at], power)
-    at += min(step, 0)
-    while 0 <= at + step < len(_PENALTIES) and look(_PENALTIES[at + step], power) < look(_PENALTIES[at], power):
-        at += step
+    start = PENALTIES.index(setting.penalty)
+    at = walk(lambda at: look(PENALTIES[at], setting.power), start, len(PENALTIES))
     for other in judged.powers:
-        look(_PENALTIES[at], other)
+        look(PENALTIES[at], other)
     penalty, power = best = min(losses, key=lambda one: losses[one])
     beta, mean = passed.sums.solve(penalty, power)
     among = Mixture.of(passed.mixture.describer, passed.mixture.weights, kept["described"]).kernel()
