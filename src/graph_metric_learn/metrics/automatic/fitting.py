@@ -225,7 +225,8 @@ def with_landmarks(selected: Selected, given: Given) -> Kernel:
 
 def exact_regression(selected: Selected, kernel: Kernel, training: Training, rng: np.random.Generator) -> Regression:
     """On landmarks alone."""
-    assert selected.setting is not None and selected.kernels is not None
+    assert selected.setting is not None
+    assert selected.kernels is not None
     if len(selected.rows) == len(training):
         return fit_few(selected.kernels, kernel.among, selected.setting, list(selected.draws))
     return fit_many(kernel.among, selected.setting, selected.rows, training, rng)
