@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._core.validation import first_few, one_of
 from .pyg import PlainData
+from .smiles_limits import check_molecule, check_rings
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -162,12 +163,14 @@ def parse(row: Any) -> Any:
     if isinstance(row, chem.Mol):
         molecule = row
         if molecule.NeedsUpdatePropertyCache() or not _knows_rings(molecule):
+            check_molecule(row)
             molecule = chem.Mol(row)  # the caller's own stays as it is
             try:
                 chem.SanitizeMol(molecule)
             except ValueError as error:  # what RDKit raises here is one
                 raise ValueError(f"is no possible molecule: {_one_line(error)}") from None
     elif isinstance(row, str):
+        check_rings(row)
         molecule = chem.MolFromSmiles(row) if row.strip() else None
         if molecule is None:
             raise ValueError(_why_not(row, chem))
