@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from graph_metric_learn import __version__
 from graph_metric_learn.cli import main, serve
 from graph_metric_learn.cli.parser import command_parser
 
@@ -92,7 +93,7 @@ def test_a_port_that_is_used_is_refused_before_and_after_the_model_is_read(model
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", port))
-        monkeypatch.setattr(serve, "application", lambda options: (other.listen(), []))
+        monkeypatch.setattr(serve, "application", lambda *_: (other.listen(), []))
         assert main(["serve", str(model), "--port", str(port)]) == 2
     assert capsys.readouterr() == ("", expected)
 
@@ -113,7 +114,8 @@ def test_an_index_is_served_and_another_models_is_refused(model, chemist, folder
     out = tmp_path / "index"
     assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
     get, _ = client_of([str(model), str(out)])
-    assert get("/health").json() == {"status": "ok", "model": "GraphKNNClassifier", "graphs": 20}
+    served = {"model": "GraphKNNClassifier", "graphs": 20}
+    assert get("/health").json() == {"status": "ok", "version": __version__, **served}
     assert "ring10" in get("/").text
     capsys.readouterr()
     assert main(["serve", str(chemist), str(out)]) == 2
