@@ -246,7 +246,7 @@ class KeptFeatures:
 
 
 def _factor(matrix: Tensor) -> Tensor:
-    """The lower factor of a positive definite matrix [m, m]; a little is added to the diagonal where rounding needs it."""
+    """The lower factor of a positive matrix [m, m]; a little is added to its diagonal, in place, where rounding needs it."""
     added = 0.0
     while True:
         factor, failed = torch.linalg.cholesky_ex(matrix)

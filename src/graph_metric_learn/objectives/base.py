@@ -90,7 +90,7 @@ class Objective(ABC):
         return None
 
     def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """Labels that graphs are ranked by [N, L], 0 and 1, NaN where one is missing; and the columns of their outputs."""
+        """Labels that graphs are ranked by [N, L], 0 and 1, NaN where one is missing; and columns of their outputs."""
         raise NotImplementedError(f"{type(self).__name__} has no classes or labels that graphs could be ranked by")
 
     @abstractmethod

@@ -15,6 +15,7 @@ from ..._core.validation import draw_seed
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import without_codes
 from ...graphs import Columns, Graphs
+from ...graphs.gaps import NodeMeans
 from ...objectives import OBJECTIVES, Objective
 from ...transport import Vectors
 from ..base import BaseGraphMetric, FoldView, hand_over_folds, in_range
@@ -71,6 +72,10 @@ class GraphMetric(BaseGraphMetric):
         numbers for others (or for several columns), none without targets.
     edge_attribute, edge_label, edge_weight : str, optional
         Names of what edges carry, see :func:`as_graphs`.
+    graph_attribute : str or list of str, optional
+        Names of vectors of whole graphs, see :func:`as_graphs`.
+    missing : {"error", "mean"}
+        Whether node features that are NaN are an error, or were not measured: the mean stands in for them.
     edges : {"auto", False}
         False reads edges without what they carry.
     directed : {"auto", True, False}
@@ -140,6 +145,8 @@ class GraphMetric(BaseGraphMetric):
         edge_attribute: str | None = None,
         edge_label: str | None = None,
         edge_weight: str | None = "weight",
+        graph_attribute: Any = None,
+        missing: str = "error",
         edges: Any = "auto",
         directed: Any = "auto",
         n_components: Any = "auto",
@@ -161,6 +168,8 @@ class GraphMetric(BaseGraphMetric):
         self.edge_attribute = edge_attribute
         self.edge_label = edge_label
         self.edge_weight = edge_weight
+        self.graph_attribute = graph_attribute
+        self.missing = missing
         self.edges = edges
         self.directed = directed
         self.n_components = n_components
@@ -174,6 +183,7 @@ class GraphMetric(BaseGraphMetric):
     labelled_: bool
     edge_reading_: EdgeReading
     columns_: Columns
+    node_means_: NodeMeans
     directed_: bool
     mixture_: Mixture
     coordinates_: Coordinates
@@ -200,7 +210,7 @@ class GraphMetric(BaseGraphMetric):
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
         given = read_given(self, graphs, y, groups, rng)
-        warn_unused(given.original, {"edge labels", "edge vectors", "edge weights", "edge directions"})
+        warn_unused(given.original, {"edge labels", "edge vectors", "edge weights", "edge directions", "graph vectors"})
         fitted, self._resume = fit_given(self, given, rng)
         self._take(fitted)
         self.seconds_ = time.perf_counter() - began
@@ -226,7 +236,7 @@ class GraphMetric(BaseGraphMetric):
         if self._resume is None:
             raise ValueError(
                 "there is nothing to go on from: fit with targets and learn=True, and save a model that is to learn more "
-                "after loading by save(resumable=True)"
+                "by save(resumable=True)"
             )
         began = time.perf_counter()
         if classes is not None:
@@ -325,7 +335,7 @@ class GraphMetric(BaseGraphMetric):
         return views_without(self, self.as_fitted(self.read(graphs)), folds)
 
     def placed(self, described: Described, kernel: np.ndarray) -> np.ndarray:
-        """Coordinates of the distance [N, d], float32, from descriptions of graphs and their kernels to the landmarks."""
+        """Coordinates of the distance [N, d], float32, from descriptions of graphs and kernels to the landmarks."""
         vectors = self.coordinates_.place(kernel, hashed(self.mixture_, described, self.coordinates_.n_hashes))
         if self.learned_ is None or self.learned_.width == 0:
             return vectors
@@ -333,7 +343,8 @@ class GraphMetric(BaseGraphMetric):
 
     def as_fitted(self, read: Graphs) -> Graphs:
         """Graphs that were read, with labels and edges as in `fit`."""
-        return self.edge_reading_.apply(without_codes(read, self.label_columns_, self.labelled_))
+        filled = self.node_means_.fill(read)
+        return self.edge_reading_.apply(without_codes(filled, self.label_columns_, self.labelled_))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""

@@ -14,6 +14,7 @@ from ...features.copies import copy_groups
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns
 from ...graphs import Columns, Graphs
+from ...graphs.gaps import NodeMeans
 from ...graphs.stream import beside, is_stream
 from ...objectives import Objective, objective_for
 from ...objectives.folds import check_groups, held_together
@@ -77,9 +78,10 @@ def read_given(metric: GraphMetric, graphs: Any, y: Any, groups: Any, rng: np.ra
     target = objective.encode(original, y)
     own = check_groups(groups, len(original))
     metric.objective_ = objective
+    metric.node_means_ = NodeMeans.of(original)
     metric.label_columns_ = code_columns(original) if isinstance(metric.features, str) else np.zeros(0, dtype=bool)
     metric.labelled_ = original.labels is not None
-    metric.edge_reading_, metric.columns_ = EdgeReading.of(original), Columns.of(original)
+    metric.edge_reading_, metric.columns_ = EdgeReading.of(original), Columns.of(original, graph_vectors=True)
     metric.directed_ = metric.edge_reading_.directed
     read = metric.as_fitted(original)
     names = None if own is None else group_names(groups)
