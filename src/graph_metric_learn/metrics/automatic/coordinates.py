@@ -62,10 +62,11 @@ class Coordinates(Saved):
         return self.rest.shape[1]
 
     def first(self, n_axes: int, n_hashes: int) -> Coordinates:
-        """Fewer axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
+        """At most so many axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
 
         Places of hashes are taken modulo their number, so that places B / b apart become one.
         """
+        n_axes = min(n_axes, self.axes.shape[1])
         rest = np.concatenate([self.rest[:n_axes], self.rest[-1:]])
         rest = rest.reshape(n_axes + 1, -1, n_hashes).sum(1) if n_hashes else rest[:, :0]
         return Coordinates(self.centre, np.ascontiguousarray(self.axes[:, :n_axes]), rest, self.unit)
