@@ -21,7 +21,7 @@ def split(rng):
 
 
 def dense(features, targets, weights, penalty):
-    """β and mean, one target after the other: (Σ w φ φᵀ + λ I) β = Σ w φ (y − mean); weights [N, T], 0 where unknown."""
+    """β and mean, target by target: (Σ w φ φᵀ + λ I) β = Σ w φ (y − mean); weights [N, T], 0 where unknown."""
     features = np.asarray(features, dtype=float)
     betas, means = [], []
     for target, w in zip(targets.T, weights.T, strict=True):

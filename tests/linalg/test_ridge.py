@@ -229,7 +229,7 @@ def test_means_of_known_entries_by_weight():
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("penalty", [1e-3, 1.0])
 def test_folds_held_out_are_those_of_fitting_again(problem, rng, weighted, gaps, penalty):
-    """Of each target by its own graphs: predictions of the fold, and the fit of the others, with means of the others."""
+    """Target by target, by its own graphs: predictions of the fold and the fit of the others, with their means."""
     kernel, targets = problem[0], problem[1] + 3.0
     if gaps:
         targets[::3, 1] = np.nan
