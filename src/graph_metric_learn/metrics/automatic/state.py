@@ -38,6 +38,7 @@ from .families import KNOTS, Family, MultisetFamily, Points, VectorFamily, Whole
 from .learned import Learned
 from .mixture import Describer, Mixture
 from .recipes import FAMILIES, Recipe
+from .resuming import ResumeState, resume_state, resumed
 from .width import Width
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ class MetricState(Saved, kw_only=True):
     learned: Learned | None = None
     width: Width | None = None
     estimate: Estimate | None = None
+    resume: ResumeState | None = None
     seconds: NonNegative
 
     def __post_init__(self) -> None:
@@ -236,7 +238,7 @@ class MetricState(Saved, kw_only=True):
                 dims_of(self.learned, m=len(self.coordinates.centre))
 
 
-def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def fitted_state(metric: GraphMetric, *, resumable: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What JSON can hold, and arrays."""
     params = {**metric.get_params(deep=False), "random_state": metric.seed_, "device": str(metric.device)}
     for name in ("features", "families"):
@@ -259,6 +261,7 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
             "learned": metric.learned_,
             "width": metric.width_,
             "estimate": metric.estimate_,
+            "resume": resume_state(metric) if resumable else None,
             "seconds": metric.seconds_,
         }
     )
@@ -290,6 +293,9 @@ def restored(home: type[GraphMetric], config: Any, tensors: dict[str, np.ndarray
             dims_of(saved.learned, T=metric.objective_.n_outputs())
     metric.learned_, metric.width_, metric.estimate_ = saved.learned, saved.width, saved.estimate
     metric.seconds_ = saved.seconds
+    if saved.resume is not None:
+        with within("resume"):
+            metric._resume = resumed(metric, saved.resume)
     return metric
 
 
