@@ -11,7 +11,7 @@ _STRENGTH = 10.0  # inverse of how strongly slopes are drawn to 0, as C of sciki
 _SLOPES = (-10.0, 10.0)  # logarithms of the slopes that are tried
 _NARROW = 0.1  # of the root of the mean square of the scores: the least unit of their slope
 _OFFSETS = 1e-3  # how strongly offsets are drawn to 0, which only matters for classes without a graph held out
-_UNEVEN = 5.0  # standard errors by which the classes held out differ from all graphs where they were not drawn by chance
+_UNEVEN = 5.0  # standard errors by which shares of classes differ where graphs were not held out by chance alone
 
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def label_probabilities(scores: np.ndarray, calibrator: dict[str, Any]) -> np.nd
 
 
 def as_of_all(shares: np.ndarray, counts: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-    """Shares of votes [H, C] among graphs of which there are `held_out` [C], as if there were `counts` [C] of each class.
+    """Shares of votes [H, C] among `held_out` [C] graphs of each class, as if there were `counts` [C] of each.
 
     >>> as_of_all(np.array([[0.5, 0.5]]), np.array([90, 10]), np.array([10, 10]))
     array([[0.9, 0.1]])
@@ -127,7 +127,7 @@ def _fitted(scores: np.ndarray, codes: np.ndarray, *, with_offsets: bool) -> tup
 
 
 def _shares_met(energy: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Offsets [C] with which the mean probability of each class is its share, where graphs of it count `weights` [C]."""
+    """Offsets [C] by which the mean probability of a class is its share, where its graphs count `weights` [C]."""
     from scipy.optimize import minimize
 
     of_rows = weights[codes]

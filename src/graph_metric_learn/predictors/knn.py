@@ -16,7 +16,6 @@ from .._core.schema import FieldError, check_labels
 from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric, clear_rounding
-from ..objectives.folds import groups_among
 from ..objectives.votes import SAME, VOTE_LIMIT, elected, vote_shares
 from ..transport import Embedded, kneighbors
 from .calibration import label_probabilities, probabilities
@@ -139,7 +138,8 @@ class _Neighbors(MetricPredictor):
         distances = clear_rounding(self._distances(self.embedded_[some]), self._reference.rounding)
         groups = np.arange(len(some)) if groups is None else groups[some]
         distances[groups[:, None] == groups] = np.inf
-        return self._scorer().of_neighbors(distances, target[some], target[some], ks, weighted=self.weights == "distance")[0]
+        target, weighted = target[some], self.weights == "distance"
+        return self._scorer().of_neighbors(distances, target, target, ks, weighted=weighted)[0]
 
     def _check_chosen(self, chosen: dict[str, Any]) -> Any:
         saved = super()._check_chosen(chosen)
@@ -225,7 +225,7 @@ class _Neighbors(MetricPredictor):
         return sparse.csr_array((votes, (row_of, voter_of)), shape=(len(embedded), count))
 
     def _voted_means(self, embedded: Embedded, reference: ReferenceGraphs) -> np.ndarray:
-        """Means of the targets over the nearest reference graphs [N, …]; of several, those that have the entry count."""
+        """Means of the targets over the nearest reference graphs [N, …]; of several, over those that have the entry."""
         is_known = np.isfinite(reference.y)
         if is_known.all():
             return self._vote_shares(embedded, reference) @ reference.y

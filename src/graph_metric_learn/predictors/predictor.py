@@ -140,7 +140,7 @@ class MetricPredictor(BaseEstimator):
         raise NotImplementedError
 
     def _scorer(self) -> Scorer:
-        """How predictions of graphs held out are judged: as the metric judged its own, where it has the same targets."""
+        """How predictions of graphs held out are judged: as the metric judged its own, if it has the same targets."""
         objective, target = self._objective()
         same = getattr(self.metric_, "task_", None) == self.task_
         return scorer_for(getattr(self.metric_, "scoring", "auto") if same else "auto", objective, target)
