@@ -13,7 +13,8 @@ _FIRST, _LEAST = 0.5, 0.03  # lengths of its steps
 _GAIN = 1e-4  # increase of the log likelihood of a graph that a step must bring
 _PROMISE = 1e-3  # slope below which no step is tried
 _NOISE = 0.3  # λ at the beginning
-_FACTOR = 1.7  # by which λ goes up or down
+_NOISE_EVERY = 3  # steps after which λ is looked at again
+_FACTOR = 2.0  # by which λ goes up or down
 _SMALL = 0.01  # weight of a family that is left out
 
 
@@ -40,8 +41,8 @@ def likeliest_weights(kernels: np.ndarray, outputs: np.ndarray, start: np.ndarra
     mean = (weights.astype(table.dtype) @ table).reshape(n, n).astype(float)
     best = _Fit.of(mean, noise, outputs)
     length = _FIRST
-    for _ in range(_STEPS):
-        for other in (noise / _FACTOR, noise * _FACTOR):
+    for step in range(_STEPS):
+        for other in (noise / _FACTOR, noise * _FACTOR) if step % _NOISE_EVERY == 0 else ():
             fit = _Fit.of(mean, other, outputs)
             if fit.cost < best.cost:
                 best, noise = fit, other
