@@ -36,20 +36,18 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> dict
     scores, codes = scores[kept], codes[kept]
     present = np.unique(codes)
     offsets, slope = np.zeros(len(counts)), float(np.exp(_SLOPES[0]))
-    if len(present) == 1 and len(counts) == 2:
-        offsets = np.log(np.maximum(counts, 0.5) / np.maximum(counts, 0.5).sum())
-    elif len(present):
+    if len(present):
         unit = _unit(scores)
-        plain = _fitted(scores / unit, codes, with_offsets=False)
-        slope, table = plain[0], scores[:, present] / unit
-        own = np.searchsorted(present, codes)
-        shifted = _fitted(table, own, with_offsets=True)
-        held_out, wanted = np.bincount(own), counts[present] / counts[present].sum()
-        uneven = np.abs(held_out - len(own) * wanted) > _UNEVEN * np.sqrt(len(own) * wanted + 1)
-        needed = plain[2] - shifted[2] > (len(present) - 1) * np.log(len(own)) / 2  # as Schwarz counts parameters
-        if len(present) > 1 and (uneven.any() or needed):
-            slope = shifted[0]
-            of_present = _shares_met(slope * table, own, shifted[1], wanted * len(own) / held_out)
+        slope, _, missed = _fitted(scores / unit, codes, free=present[:1])
+        shifted = _fitted(scores / unit, codes, free=present)
+        held_out = np.bincount(codes, minlength=len(counts))[present]
+        expected = len(codes) * counts[present] / counts[present].sum()
+        uneven = np.abs(held_out - expected) > _UNEVEN * np.sqrt(expected + 1)
+        needed = missed - shifted[2] > (len(present) - 1) * np.log(len(codes)) / 2  # as Schwarz counts parameters
+        if uneven.any() or needed:
+            slope, start = shifted[0], shifted[1][present]
+            own, energy = np.searchsorted(present, codes), slope * scores[:, present] / unit
+            of_present = _shares_met(energy, own, start, expected / held_out)
             offsets[:] = of_present.min()
             offsets[present] = of_present
         slope /= unit
@@ -71,7 +69,7 @@ def calibrate_labels(scores: np.ndarray, table: np.ndarray, counts: np.ndarray) 
             continue
         halves = np.stack([0.5 - scores[rows, t], scores[rows, t] - 0.5], axis=1)
         unit = _unit(halves)
-        slope, both, _ = _fitted(halves / unit, own, with_offsets=True)
+        slope, both, _ = _fitted(halves / unit, own, free=np.arange(2))
         weights = counts[:, t] / counts[:, t].sum() * len(own) / np.bincount(own)
         both = _shares_met(slope * halves / unit, own, both, weights)
         slopes[t] = 2 * slope / unit
@@ -100,30 +98,36 @@ def as_of_all(shares: np.ndarray, counts: np.ndarray, held_out: np.ndarray) -> n
 
 
 def _unit(scores: np.ndarray) -> float:
-    """How much scores [H, C] of a class differ, about."""
+    """How much scores [H, C] of a class differ, about, beside those of other classes."""
     finite = np.where(np.isfinite(scores), scores, np.nan)
+    finite -= np.nanmean(finite, axis=1, keepdims=True)
     spread, size = np.nanstd(finite - np.nanmean(finite, axis=0)), np.sqrt(np.nanmean(finite**2))
     return max(float(spread), _NARROW * float(size), 1e-12)
 
 
-def _fitted(scores: np.ndarray, codes: np.ndarray, *, with_offsets: bool) -> tuple[float, np.ndarray, float]:
-    """The slope and offsets [C] that make the right classes most likely, drawn to 0; and by how much they miss it."""
+def _fitted(scores: np.ndarray, codes: np.ndarray, *, free: np.ndarray) -> tuple[float, np.ndarray, float]:
+    """The slope and offsets [C] that make the right classes most likely, drawn to 0; and by how much they miss it.
+
+    Offsets of the classes `free` add up to 0, those of others are 0: of one class alone, too.
+    """
     from scipy.optimize import minimize
 
-    n_classes = scores.shape[1]
+    offsets = np.zeros(scores.shape[1])
 
     def missed(values: np.ndarray) -> tuple[float, np.ndarray]:
-        slope, offsets = values[0], values[1:] if with_offsets else np.zeros(n_classes)
+        slope, own = values[0], values[1:] - values[1:].mean()
+        offsets[free] = own
         loss, grad_energy = _loss(slope * scores + offsets, codes)
         by_slope = np.where(grad_energy == 0, 0.0, scores) * grad_energy  # a score of −inf has the probability 0
-        grad = np.concatenate([[by_slope.sum() + slope / _STRENGTH], grad_energy.sum(0) + _OFFSETS * offsets])
-        loss += slope**2 / (2 * _STRENGTH) + _OFFSETS / 2 * float(offsets @ offsets)
-        return loss, grad if with_offsets else grad[:1]
+        by_offset = grad_energy.sum(0)[free] + _OFFSETS * own
+        grad = np.concatenate([[by_slope.sum() + slope / _STRENGTH], by_offset - by_offset.mean()])
+        return loss + slope**2 / (2 * _STRENGTH) + _OFFSETS / 2 * float(own @ own), grad
 
-    start = np.concatenate([[1.0], np.zeros(n_classes if with_offsets else 0)])
-    bounds = [tuple(np.exp(_SLOPES)), *[(None, None)] * (len(start) - 1)]
+    start = np.concatenate([[1.0], np.zeros(len(free))])
+    bounds = [tuple(np.exp(_SLOPES)), *[(None, None)] * len(free)]
     found = minimize(missed, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
-    return float(found.x[0]), found.x[1:], float(found.fun)
+    offsets[free] = found.x[1:] - found.x[1:].mean()
+    return float(found.x[0]), offsets, float(found.fun)
 
 
 def _shares_met(energy: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -128,7 +128,7 @@ class _Neighbors(MetricPredictor):
         if self._calibrates:
             parts = zip(views, outputs, strict=True)
             votes = [votes_of_all(objective, shares, view.train, target) for view, shares in parts]
-            settings["calibrator"] = calibrated(objective, votes, [view.test for view in views], target)
+            settings["calibrator"] = calibrated(objective, views, votes, target)
         return settings
 
     def _left_out_scores(self, groups: np.ndarray | None, ks: list[int]) -> np.ndarray:

@@ -52,13 +52,13 @@ class _Ridge(MetricPredictor):
             chosen, predicted = {"own": False, "scale": scale, "penalty": penalty}, tried[penalty]
         tests = [view.test for view in views]
         chosen |= judged(self._scorer(), predicted, [target[test] for test in tests])
-        return chosen | self._calibrated(predicted, tests)
+        return chosen | self._calibrated(views, predicted)
 
     def _as_outputs(self, scores: Any) -> np.ndarray:
         """What the metric's own regression says [N, T], as outputs of this one."""
         raise NotImplementedError
 
-    def _calibrated(self, outputs: list[np.ndarray], tests: list[np.ndarray]) -> dict[str, Any]:
+    def _calibrated(self, views: list[FoldView], outputs: list[np.ndarray]) -> dict[str, Any]:
         """What else is learned from outputs of graphs held out, fold by fold."""
         return {}
 
@@ -158,9 +158,9 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
         outputs[:, np.searchsorted(classes, self.metric_.classes_)] = scores  # type: ignore[attr-defined]
         return outputs
 
-    def _calibrated(self, outputs: list[np.ndarray], tests: list[np.ndarray]) -> dict[str, Any]:
+    def _calibrated(self, views: list[FoldView], outputs: list[np.ndarray]) -> dict[str, Any]:
         objective, target = self._objective()
-        return {"calibrator": calibrated(objective, outputs, tests, target)}
+        return {"calibrator": calibrated(objective, views, outputs, target)}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
         count = self.y_.shape[1] if self.y_.ndim == 2 else len(np.unique(self.y_))
