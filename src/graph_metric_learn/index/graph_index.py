@@ -235,16 +235,17 @@ class GraphIndex:
             raise ValueError(f"radius must be a number >= 0, got {radius!r}")
         state = self._store.state
         vectors, curves = self._queries(state, graphs)
-        reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
+        # Distances are handed out as float32: a radius that is one of them holds its graph. Within rounding all are at 0.
+        reach = max(float(np.nextafter(np.float32(radius), np.float32(np.inf))), self.metric.rounding)
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):
             if curves is None:
                 near, rows = within_radius(state, vectors[q], reach)
             else:
                 near, rows = curves_within(state, vectors[q], curves[q : q + 1], reach)
-            near = self._without_rounding(near[None], rows[None])[0]
-            inside = near <= radius
-            distances.append(near[inside].astype(np.float32))
+            near = self._without_rounding(near[None], rows[None])[0].astype(np.float32)
+            inside = near <= np.float32(radius)
+            distances.append(near[inside])
             ids.append(_ids_at(state, rows[inside]))
             notes.append(state.metadata(rows[inside]) if metadata else [])
         return (distances, ids, notes) if metadata else (distances, ids)

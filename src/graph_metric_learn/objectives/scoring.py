@@ -92,6 +92,8 @@ def scorer_for(scoring: str, objective: Objective, target: np.ndarray) -> Scorer
         return Scorer(objective, "roc_auc" if share is not None and share < _RARE else "")
     numbers = objective.rarest_share(target) is None
     if numbers != (scoring == "r2"):
-        what = "numbers" if numbers else "classes or labels"
-        raise ValueError(f"scoring={scoring!r} is not for {what}: use {'r2' if numbers else 'accuracy or roc_auc'!r}")
+        what, others = ("numbers", "'r2'") if numbers else ("classes or labels", "'accuracy' or 'roc_auc'")
+        raise ValueError(f"scoring={scoring!r} is not for {what}: use {others}")
+    if scoring == "balanced_accuracy" and target.ndim > 1:
+        raise ValueError(f"scoring={scoring!r} is not for several labels: use 'accuracy' or 'roc_auc'")
     return Scorer(objective, scoring if scoring not in ("accuracy", "r2") else "")

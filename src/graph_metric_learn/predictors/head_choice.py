@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MOST_OF_SVC = 10_000  # graphs whose kernel matrix an SVM is fitted to, unless it is asked for
-_NEARLY = 0.5  # standard errors
+_NEARLY = 1.0  # standard errors: the others have picked k, or γ and C, by the scores that are compared
 
 
 class _ChoosesHead(MetricPredictor):

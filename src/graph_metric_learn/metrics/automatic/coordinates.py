@@ -62,7 +62,7 @@ class Coordinates(Saved):
         return self.rest.shape[1]
 
     def first(self, n_axes: int, n_hashes: int) -> Coordinates:
-        """Fewer axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
+        """At most so many axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
 
         Places of hashes are taken modulo their number, so that places B / b apart become one.
         """
@@ -84,12 +84,12 @@ class Coordinates(Saved):
 
 
 def fit_coordinates(
-    mixture: Mixture, kernel: np.ndarray, landmarks: Described, n_axes: int, n_hashes: int, seed: int
+    mixture: Mixture, kernel: np.ndarray, landmarks: Described, n_axes: int, n_hashes: int
 ) -> Coordinates:
     """Coordinates by the kernel among the landmarks [m, m] and their descriptions."""
     centre = kernel.mean(0, dtype=np.float64)
     gaps = kernel - centre - centre[:, None] + centre.mean()
-    variances, vectors = _largest(gaps, min(n_axes, len(kernel)), seed)
+    variances, vectors = _largest(gaps, min(n_axes, len(kernel)))
     kept = variances > _NOISE * max(float(np.trace(gaps)), 1e-300)
     vectors = vectors[:, kept] - vectors[:, kept].mean(0)
     axes = vectors / np.sqrt(variances[kept])
@@ -105,7 +105,7 @@ def fit_coordinates(
     return found
 
 
-def _largest(matrix: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _largest(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric matrix [m, m], descending [r], and their eigenvectors [m, r]."""
     from scipy.linalg import eigh, qr
 
@@ -114,7 +114,7 @@ def _largest(matrix: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.
         values, vectors = eigh(matrix.astype(np.float64), subset_by_index=[last + 1 - count, last], check_finite=False)
         return values[::-1], vectors[:, ::-1]
     exact = matrix.astype(np.float32)
-    basis = np.random.default_rng(seed).normal(size=(len(matrix), count + _SPARE)).astype(np.float32)
+    basis = np.random.default_rng(0).normal(size=(len(matrix), count + _SPARE)).astype(np.float32)
     for _ in range(_ROUNDS):
         basis = qr(exact @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
     values, turned = np.linalg.eigh((basis.T @ (matrix @ basis)).astype(np.float64))

@@ -317,12 +317,11 @@ def keep(
     n_graphs : int, optional
         How many graphs were learned from; those that are judged when None.
     """
-    assert metric.seed_ is not None
     most = most_coordinates(metric.n_components)
     reserved = 0 if regression is None else score_columns(training.outputs, metric.n_components)
     whole = None if metric.n_components is None else most - reserved
     landmarks = kernel.mixture, kernel.among, kernel.landmarks
-    coordinates = fit_coordinates(*landmarks, *parts_of_width(whole, len(kernel.among)), metric.seed_)
+    coordinates = fit_coordinates(*landmarks, *parts_of_width(whole, len(kernel.among)))
     if regression is None or names is None:
         return Fitted(kernel.mixture, coordinates)
     draws = regression.draws
@@ -337,6 +336,6 @@ def keep(
     if isinstance(metric.n_components, str):
         coordinates, width = choose_width(kernel.mixture, coordinates, judged, folds, gate.weight, training)
     elif gate.weight == 0 and whole is not None and reserved:
-        coordinates = fit_coordinates(*landmarks, *parts_of_width(most, len(kernel.among)), metric.seed_)
+        coordinates = fit_coordinates(*landmarks, *parts_of_width(most, len(kernel.among)))
     indices = np.arange(len(training)) if indices is None else indices
     return Fitted(kernel.mixture, coordinates, learned, width, held_views(folds, gate.weight, indices))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-SHARES = (0.0, 0.5, 1.0)  # of the even weights, that are tried
+SHARES = (0.1, 0.5, 1.0)  # of the even weights, that are tried: with a little of all, no two graphs are called equal
 _CHEAP = ("multiset", "mean")  # embeddings that even weights are spread over
 _STEPS = 30  # of the search for the likeliest weights, at most
 _FIRST, _LEAST = 0.5, 0.03  # lengths of its steps
@@ -96,10 +96,9 @@ class _Fit:
 
 
 def mixed_weights(likeliest: np.ndarray, even: np.ndarray, share: float) -> np.ndarray:
-    """Weights [F] with this share of the even ones; small ones are left out."""
-    weights = (1 - share) * likeliest + share * even
-    weights[weights < _SMALL * weights.max()] = 0.0
-    return weights / weights.sum()
+    """Weights [F] with this share of the even ones; small ones of the others are left out."""
+    kept = np.where(likeliest < _SMALL * likeliest.max(), 0.0, likeliest)
+    return (1 - share) * kept / kept.sum() + share * even
 
 
 def centred(outputs: np.ndarray) -> np.ndarray:
