@@ -10,11 +10,12 @@ import uvicorn
 class Running:
     """A server on a port of its own, in a thread."""
 
-    def __init__(self, app):
+    def __init__(self, app, **options):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        config = uvicorn.Config(app, host="127.0.0.1", port=self.port, log_level="critical")
+        options = {"log_level": "critical", **options}
+        config = uvicorn.Config(app, host="127.0.0.1", port=self.port, **options)
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import os
 import re
 from functools import reduce
 from importlib import import_module
@@ -190,6 +191,12 @@ def check_many_graphs(names):
     np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
 
 
+def check_vector_databases(names):
+    assert not names["index"].drift(names["new"]).differs
+    assert names["index"].drift(names["others"]).differs
+    np.testing.assert_array_equal(names["vectors"], names["index"].embedded(names["ids"]).values)
+
+
 def check_serve(names):
     assert list(names["loaded"].predict([nx.cycle_graph(30)])) == ["ring"]
 
@@ -235,6 +242,7 @@ CHECKS = {
     "serve.md": check_serve,
     "start.md": check_start,
     "targets.md": check_targets,
+    "vector_databases.md": check_vector_databases,
     "vectors.md": check_vectors,
 }
 
@@ -249,6 +257,22 @@ def test_python_of_a_page_runs(page, registries, tmp_path, monkeypatch):
     added = {name for registry, old in zip(registries, before, strict=True) for name in set(registry) - old}
     of_extending = {"degrees", "walks", "moments", "presence", "direct", "contrastive", "CountMetric", "grades"}
     assert added == (of_extending if page.name == "extending.md" else set())
+
+
+@pytest.mark.parametrize("package", ["lancedb", "qdrant_client", "psycopg"])
+def test_recipes_of_databases_find_the_same(package, tmp_path, monkeypatch):
+    pytest.importorskip(package, reason=f"needs {package}")
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    if package == "psycopg" and "POSTGRES" not in os.environ:
+        pytest.skip("needs a server with pgvector, and POSTGRES saying where")
+    page = ROOT / "docs" / "vector_databases.md"
+    (recipe,) = (block for block in blocks(page, "py") if package in block)
+    monkeypatch.chdir(tmp_path)
+    names = run_python(page)
+    exec(compile(recipe, f"{page.name}, {package}", "exec"), names)
+    distances, ids = names["index"].search([nx.wheel_graph(12)], k=3)
+    assert [name for name, _ in names["found"]] == ids[0].tolist()
+    np.testing.assert_allclose([distance for _, distance in names["found"]], distances[0], atol=1e-5)
 
 
 def test_requests_are_answered_as_the_page_says(tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ def test_calls_of_a_page_run_one_after_the_other(page, files, tmp_path, monkeypa
 
 def test_there_are_calls_to_run():
     ran = {arguments(command)[0] for _, command, comment in CALLS if not is_long(comment)}
-    assert {"fit", "predict", "distances", "info", "index", "neighbors", "explore", "explain", "serve"} <= ran
+    assert {"fit", "predict", "distances", "embed", "info", "index", "neighbors", "explore", "explain", "serve"} <= ran
 
 
 @pytest.mark.parametrize(("page", "command", "comment"), CALLS, ids=lambda value: getattr(value, "name", None))

@@ -33,6 +33,19 @@ def test_an_index_is_written_and_grows(folder, model, tmp_path, capsys, monkeypa
     assert "give one of them" in capsys.readouterr().err
 
 
+def test_approximate_search_is_prepared(folder, model, tmp_path, capsys):
+    pytest.importorskip("usearch", reason="needs graph-metric-learn[index]")
+    out = tmp_path / "index"
+    arguments = ["index", str(model), str(folder), "--out", str(out)]
+    assert main(arguments) == 0
+    assert not list(out.glob("build-*/approximate"))
+    assert main([*arguments, "--overwrite", "--approximate"]) == 0
+    assert len(list(out.glob("build-*/approximate"))) == 1
+    gml.GraphIndex.load(out).verify()
+    assert main(["neighbors", str(out), str(folder), "-k", "1", "--approximate"]) == 0
+    assert "of the 10 nearest graphs" in capsys.readouterr().err
+
+
 def test_targets_are_kept(molecules, chemist, tmp_path):
     pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
     source = [str(molecules / "molecules.csv"), "--smiles", "structure", "--name", "id", "--target", "class"]

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 
+import networkx as nx
 import pytest
 
 from graph_metric_learn.cli import main
@@ -53,3 +54,22 @@ def test_what_is_refused(index, folder, tmp_path, capsys):
     assert "k=21, but the index holds 20 graphs" in capsys.readouterr().err
     assert main(["neighbors", str(tmp_path), str(folder)]) == 2
     assert "is not a model folder" in capsys.readouterr().err
+
+
+def test_drift(folder, model, tmp_path, capsys):
+    out, other = tmp_path / "index", tmp_path / "others"
+    other.mkdir()
+    for n in range(10):
+        nx.write_graphml(nx.complete_graph(30 + n), other / f"complete{n}.graphml")
+    assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
+    search = ["neighbors", str(out), str(folder), "-k", "1"]
+    assert main([*search, "--drift"]) == 0
+    assert "% of 20 graphs are far from all that are known" in capsys.readouterr().err
+    assert main(["neighbors", str(out), str(other), "-k", "1", "--drift", "--out", str(tmp_path / "table")]) == 0
+    assert (
+        "100.0 % of 10 graphs are far from all that are known (0.0 % are usual): they differ" in capsys.readouterr().err
+    )
+    assert main([*search, "--reference", str(folder)]) == 0
+    assert "0.0 % of 20 graphs are far" in capsys.readouterr().err
+    assert main(["neighbors", str(model), str(folder), "-k", "1", "--drift"]) == 2
+    assert "--drift and --reference go with an index" in capsys.readouterr().err

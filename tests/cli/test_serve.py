@@ -1,11 +1,16 @@
 import asyncio
+import json
 import re
+import resource
 import socket
 import subprocess
 import sys
+import time
+from contextlib import ExitStack
 
 import pytest
 
+from graph_metric_learn import __version__
 from graph_metric_learn.cli import main, serve
 from graph_metric_learn.cli.parser import command_parser
 
@@ -92,7 +97,7 @@ def test_a_port_that_is_used_is_refused_before_and_after_the_model_is_read(model
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", port))
-        monkeypatch.setattr(serve, "application", lambda options: (other.listen(), []))
+        monkeypatch.setattr(serve, "application", lambda *_: (other.listen(), []))
         assert main(["serve", str(model), "--port", str(port)]) == 2
     assert capsys.readouterr() == ("", expected)
 
@@ -108,12 +113,57 @@ def test_a_server_of_its_own_answers_at_the_port_it_names(model):
             running.terminate()
 
 
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+
+def test_three_hundred_silent_connections_stop_nothing(model, tmp_path):
+    """With 256 open files; then it is told to end while a request arrives slowly."""
+    log, command = tmp_path / "log", [sys.executable, "-m", "graph_metric_learn", "serve", str(model), "--port", "0"]
+    with (tmp_path / "errors").open("w") as errors, ExitStack() as stack:
+        running = stack.enter_context(
+            subprocess.Popen(
+                [*command, "--access-log", str(log)], stdout=subprocess.PIPE, stderr=errors, text=True,
+                preexec_fn=few_files,
+            )
+        )  # fmt: skip
+        try:
+            address = running.stdout.readline().split()[-1]
+            where = ("127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))
+            for _ in range(300):
+                line = stack.enter_context(socket.create_connection(where, timeout=20))
+                line.sendall(b"GET / HT")
+            for _ in range(10):
+                assert httpx.get(f"{address}health", timeout=20).status_code == 200
+            head = "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9"
+            line = stack.enter_context(socket.create_connection(where, timeout=20))
+            line.sendall(f"{head}\r\n\r\n{{".encode())
+            httpx.get(f"{address}health", timeout=20)
+            start = time.monotonic()
+            running.terminate()
+            running.wait(60)
+            assert time.monotonic() - start < 8
+        finally:
+            running.kill()
+    assert (tmp_path / "errors").stat().st_size < 20_000
+    paths = [json.loads(line)["path"] for line in log.read_text().splitlines()]
+    assert paths.count("/health") == 11
+
+
+def test_what_cannot_be_is_said_in_one_line(model, tmp_path, capsys):
+    assert main(["serve", str(model), "--max-connections", "0"]) == 2
+    assert "--max-connections must be at least 1" in capsys.readouterr().err
+    assert main(["serve", str(model), "--port", "0", "--access-log", str(tmp_path / "no" / "log")]) == 2
+    assert "cannot write to" in capsys.readouterr().err
+
+
 def test_an_index_is_served_and_another_models_is_refused(model, chemist, folder, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("GRAPH_METRIC_LEARN_TOKEN", raising=False)
     out = tmp_path / "index"
     assert main(["index", str(model), str(folder), "--out", str(out)]) == 0
     get, _ = client_of([str(model), str(out)])
-    assert get("/health").json() == {"status": "ok", "model": "GraphKNNClassifier", "graphs": 20}
+    served = {"model": "GraphKNNClassifier", "graphs": 20}
+    assert get("/health").json() == {"status": "ok", "version": __version__, **served}
     assert "ring10" in get("/").text
     capsys.readouterr()
     assert main(["serve", str(chemist), str(out)]) == 2

@@ -1,4 +1,5 @@
 import json
+import os
 from collections import Counter
 
 import networkx as nx
@@ -357,3 +358,11 @@ def test_files_that_the_csv_does_not_name_are_counted(folder):
     (folder / "classes.csv").write_text("graph,label\none,1\ntwo,2\n")
     with pytest.warns(UserWarning, match="2 of 4 files left out, 'four' first: .*classes.csv lacks them"):
         assert load_folder(folder, folder / "classes.csv")[0] == ["one", "two"]
+
+
+def test_a_file_name_in_another_encoding_becomes_text(folder):
+    """Answers, pages and files of text could not hold it as it is."""
+    os.rename(folder / "one.graphml", os.fsencode(folder) + b"/caf\xe9.graphml")
+    names, graphs, _ = load_folder(folder)
+    assert names[0] == graphs[0].name == r"caf\udce9"
+    assert "".join(names).encode()

@@ -120,6 +120,12 @@ def test_hubs_with_weights_cost_no_more_than_their_edges():
     assert (found[:, -1] == 0).all()
 
 
+def test_strength_of_weighted_graphs_without_any_edge_is_0():
+    weighted = nx.Graph([(0, 1, {"weight": 2.0})])
+    both = as_graphs([weighted, nx.empty_graph(2)])
+    assert not node_strength(both[[1]]).any()
+
+
 def test_neighbours_that_are_not_mutual_stay_inside_the_arrays():
     """`Graphs` made by hand may have them: nothing beyond the arrays is read."""
     starts, neighbors = np.array([0, 1, 1]), np.array([1])

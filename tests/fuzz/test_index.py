@@ -84,14 +84,15 @@ def sign(folder):
         head["removed_crc"] = zlib.crc32(np.array(removed, dtype=np.int64).tobytes())
         axes = connection.execute("SELECT * FROM axes").fetchone() or ()
         parts = [part if isinstance(part, int) else zlib.crc32(part) for part in axes]
+        metric = connection.execute("SELECT digest FROM metric").fetchone() or ()
     except (TypeError, ValueError, OverflowError):
-        parts = []
+        parts, metric = [], ()
     for name in columns:
         if name.endswith("_crc") and (build / name.removesuffix("_crc")).is_file():
             head[name] = zlib.crc32((build / name.removesuffix("_crc")).read_bytes())
     values = [head.get(name) for name in columns[:-1]]
     order = [parts[2], *parts[:2]] if len(parts) == 3 else parts
-    crc = zlib.crc32(repr((*values, *order)).encode())
+    crc = zlib.crc32(repr((*values, *order, *metric)).encode())
     connection.execute("UPDATE head SET " + ", ".join(f"{name} = ?" for name in columns), [*values, crc])
     connection.close()
 
@@ -99,7 +100,7 @@ def sign(folder):
 def change_database(folder, rng):
     """Another value in the database, or a row less or twice."""
     connection = sqlite3.connect(build_of(folder) / "index.sqlite", isolation_level=None)
-    table = str(rng.choice(["head", "head", "axes", "removed", "rows", "rows"]))
+    table = str(rng.choice(["head", "head", "axes", "metric", "removed", "rows", "rows"]))
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     if not count:
@@ -218,7 +219,7 @@ def test_other_databases_are_refused(saved, tmp_path):
         "CREATE VIEW v AS SELECT * FROM rows",
         "DROP INDEX rows_of_id",
         "PRAGMA application_id = 7",
-        "PRAGMA user_version = 3",
+        "PRAGMA user_version = 2",
         "PRAGMA journal_mode = WAL",
     ):
         folder = fresh(path, tmp_path / "work")

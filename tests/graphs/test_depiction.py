@@ -6,6 +6,7 @@ from torch_geometric.data import Data
 
 from graph_metric_learn import as_graphs, from_smiles
 from graph_metric_learn.graphs.depiction import depictions, graph_svg
+from odd_molecules import cycloparaphenylene
 
 
 def look(*graphs, **options):
@@ -60,6 +61,13 @@ def test_molecules_are_molecules():
     np.testing.assert_allclose(lengths, lengths[0], rtol=0.01)
     assert ammonium.symbols[1] == "N⁺"
     assert methane.symbols == ["CH₄"]
+
+
+def test_a_molecule_of_very_many_rings_is_drawn_as_a_graph():
+    """RDKit would take 15 s to place its atoms."""
+    (ring,) = look(*from_smiles([cycloparaphenylene(12)]))
+    assert ring.smiles is None
+    assert len(ring.layout) == 72
 
 
 def test_a_smiles_that_is_another_molecule_is_not_drawn():

@@ -2,20 +2,29 @@ import errno
 import os
 import sqlite3
 import threading
+import zlib
 
 import numpy as np
 import pytest
+import torch
 
 from graph_metric_learn.index import database
 from graph_metric_learn.index.database import FILE, Database
-from graph_metric_learn.index.rows import NO_ROWS, Batch, State, appended, batches_of
+from graph_metric_learn.index.rows import NO_ROWS, Axes, Batch, State, appended, batches_of
+from graph_metric_learn.transport import Curves, curve_vectors
 
 
 def batch(rng, ids, notes=None, curves=False):
-    ends = np.cumsum(rng.integers(1, 4, len(ids)))
-    steps = rng.random((ends[-1], 2))
-    arrays = {"curves": rng.normal(size=(ends[-1], 2, 3)), "curve_ends": ends, "steps": steps} if curves else {}
-    return Batch(rng.normal(size=(len(ids), 20)).astype(np.float32), ids, notes, arrays)
+    """Random rows; of curves in two directions, with the averages that are their vectors."""
+    vectors = rng.normal(size=(len(ids), 20)).astype(np.float32)
+    if not curves:
+        return Batch(vectors, ids, notes)
+    sizes = rng.integers(1, 4, len(ids))
+    steps = np.concatenate([rng.dirichlet(np.ones(n), 2).T for n in sizes])
+    values = rng.normal(size=(sizes.sum(), 2, 3))
+    vectors = curve_vectors(Curves(torch.from_numpy(values), sizes, torch.from_numpy(steps), True), 4)
+    arrays = {"curves": values, "curve_ends": np.cumsum(sizes), "steps": steps}
+    return Batch(vectors.astype(np.float32), ids, notes, arrays)
 
 
 def contents(state):
@@ -25,6 +34,7 @@ def contents(state):
     ]
 
 
+METRIC = "0" * 64  # its digest
 IDS = [["a", "b", 7, -1], ["7", "\udcff", "", "x\0y"], [2**63 - 1, -(2**63), 0, 1]]
 
 
@@ -32,7 +42,7 @@ IDS = [["a", "b", 7, -1], ["7", "\udcff", "", "x\0y"], [2**63 - 1, -(2**63), 0, 
 def built(tmp_path, rng):
     """A build of a few rows, and the same in memory."""
     state = appended(State(), batch(rng, ["a", "b", 7, -1], [b"1", None, b'"x"', None]))
-    Database.build(tmp_path / "build", state.axes, batches_of(state), state.next_id)
+    Database.build(tmp_path / "build", state.axes, batches_of(state), state.next_id, METRIC)
     return Database(tmp_path / "build"), state
 
 
@@ -40,7 +50,7 @@ def built(tmp_path, rng):
 @pytest.mark.parametrize("ids", IDS, ids=["both", "text", "numbers"])
 def test_rows_come_back_and_grow_as_in_memory(tmp_path, rng, ids, curves):
     wanted = appended(State(), batch(rng, ids[:2], [b"1", None], curves))
-    Database.build(tmp_path / "build", wanted.axes, batches_of(wanted), wanted.next_id)
+    Database.build(tmp_path / "build", wanted.axes, batches_of(wanted), wanted.next_id, METRIC)
     kept, writer = Database(tmp_path / "build").read(), Database(tmp_path / "build")
     before = contents(kept)
     state = writer.read()
@@ -162,8 +172,41 @@ def test_verifying_finds_what_should_not_have_been_written(tmp_path, rng, ids, v
     wrong = batch(rng, ids)
     wrong.vectors[1, 3] = value
     axes = appended(State(), batch(rng, [1, 2])).axes
-    Database.build(tmp_path / "build", axes, [wrong], 0)
+    Database.build(tmp_path / "build", axes, [wrong], 0, METRIC)
     Database(tmp_path / "build").read()
+    with pytest.raises(ValueError, match=message):
+        Database(tmp_path / "build").verify()
+
+
+@pytest.mark.parametrize(
+    ("statement", "head", "message"),
+    [
+        ("DELETE FROM axes WHERE 0", {"next_id": 7}, "the next id is 7, but there is 7"),
+        ("DELETE FROM axes WHERE 0", {"only_numbers": 1}, "ids are not all numbers, as it says"),
+        ("UPDATE rows SET row = 99 WHERE row = 3", {}, "rows are missing"),
+        ("UPDATE rows SET note = x'7b' WHERE row = 1", {}, "metadata of the index are not JSON"),
+        ("UPDATE rows SET id = x'61' WHERE row = 1", {}, "id 'a' is there twice"),
+        ("UPDATE rows SET id = x'ff' WHERE row = 1", {}, "an id is neither a number nor text"),
+        ("UPDATE axes SET centre = zeroblob(160)", {}, "coarse of row 0 is not that of its vector along the axes"),
+        ("UPDATE axes SET directions = zeroblob(3200)", {}, "axes are not orthonormal"),
+        ("INSERT INTO removed VALUES (0, 1), (1, 1)", {"removed": 2}, "a row was removed twice"),
+    ],
+)
+def test_verifying_looks_at_contents_whose_checksums_fit(tmp_path, rng, statement, head, message):
+    """As somebody writes them who knows how checksums are made."""
+    one = batch(rng, ["a", "b", 7, -1])
+    axes = Axes(np.arange(20.0), np.eye(20), 16)
+    Database.build(tmp_path / "build", axes, [one], 0, METRIC)
+    with sqlite3.connect(tmp_path / "build" / FILE) as connection:
+        old = database.Head(*connection.execute("SELECT * FROM head").fetchone())
+        connection.execute(statement)
+        rows = connection.execute("SELECT id, note FROM rows ORDER BY row").fetchall()
+        removed = [row for (row,) in connection.execute("SELECT row FROM removed ORDER BY number")]
+        crcs = {"rows_crc": database._rows_crc(rows, 0), "removed_crc": zlib.crc32(np.array(removed, np.int64))}
+        centre, directions, fitted = connection.execute("SELECT * FROM axes").fetchone()
+        axes = Axes(np.frombuffer(centre), np.frombuffer(directions).reshape(20, 20), fitted)
+        database._write_head(connection, old._replace(**crcs, **head), axes, METRIC)
+    connection.close()
     with pytest.raises(ValueError, match=message):
         Database(tmp_path / "build").verify()
 
@@ -172,7 +215,7 @@ def test_many_ids_at_once(tmp_path, rng, monkeypatch):
     monkeypatch.setattr(database, "_CHECKED", 11)
     ids = [f"g{i}" for i in range(100)]
     state = appended(State(), batch(rng, ids))
-    Database.build(tmp_path / "build", state.axes, batches_of(state), 0)
+    Database.build(tmp_path / "build", state.axes, batches_of(state), 0, METRIC)
     found = Database(tmp_path / "build").read()
     assert found.find([*reversed(ids), "x"]).tolist() == [*range(99, -1, -1), -1]
     assert found.catalogue.ids(np.array([5, 99, 5])) == ["g5", "g99", "g5"]

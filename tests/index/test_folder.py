@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from crashes import Steps, in_child
+from graph_metric_learn.index import database
 from graph_metric_learn.index.folder import FILE, IndexFolder, create, new_folder
 from graph_metric_learn.index.rows import State
 from graph_metric_learn.index.store import Store
@@ -251,7 +252,7 @@ def test_damage_is_named(path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 1}, "version of the index is 1, this library reads 2: remove the folder and make the index anew"),
+        ({"version": 2}, "version of the index is 2, this library reads 3: remove the folder and make the index anew"),
         ({"format": "other"}, "its format must be 'graph-metric-learn index'"),
         ({"build": "../elsewhere"}, "build is '../elsewhere', which is no folder of an index"),
         ({"metric": "build-00000000"}, "metric is 'build-00000000'"),
@@ -273,10 +274,10 @@ def test_a_commit_that_was_interrupted_is_undone(path):
     """SQLite had begun to write pages when its process was killed: the first who looks puts them back."""
     before = contents(Store.open(path))
     reader = Store.open(path)
-    (database,) = path.glob("build-*/index.sqlite")
+    (file,) = path.glob("build-*/index.sqlite")
 
     def work():
-        connection = sqlite3.connect(database, isolation_level=None)
+        connection = sqlite3.connect(file, isolation_level=None)
         connection.execute("PRAGMA cache_size = 1")
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", ((i, i, b"0" * 999) for i in range(100, 999)))
@@ -284,9 +285,9 @@ def test_a_commit_that_was_interrupted_is_undone(path):
         os._exit(9)
 
     assert in_child(work) == 9
-    assert os.path.getsize(f"{database}-journal") > 10_000
+    assert os.path.getsize(f"{file}-journal") > 10_000
     subprocess.run(["cp", "-r", path, path.parent / "foreign"], check=True)
-    with open(path.parent / "foreign" / database.parent.name / "index.sqlite-journal", "ab") as journal:
+    with open(path.parent / "foreign" / file.parent.name / "index.sqlite-journal", "ab") as journal:
         journal.write(bytes.fromhex("d9d505f920a163d7"))
     with pytest.raises(ValueError, match="its journal names other files"):
         Store.open(path.parent / "foreign")
@@ -307,6 +308,63 @@ def test_verifying_while_another_process_writes(path):
     writer.kill()
     writer.wait()
     writer.stdout.close()
+
+
+def test_opening_a_build_that_another_process_replaces(path, monkeypatch):
+    """It is gone after it was looked for, and before SQLite opens it."""
+    writer, connect, changes = Store.open(path), database._connect, [1, 2, 3]
+
+    def late(file):
+        if changes:
+            changes.pop()
+            monkeypatch.setattr(database, "_connect", connect)
+            writer.compact()
+            monkeypatch.setattr(database, "_connect", late)
+        return connect(file)
+
+    wanted = contents(writer)
+    monkeypatch.setattr(database, "_connect", late)
+    assert contents(Store.open(path)) == wanted
+    changes.append(1)
+    Store.open(path, read_only=True).folder.verify()
+    assert not changes
+    writer.close()
+
+
+def test_vectors_belong_to_the_metric_that_made_them(path, tmp_path):
+    other = create(tmp_path / "other", State(), FirstColumn().fit(points(1, 2, 3)))
+    with_store(other, lambda s: s.add(vectors_for(7, 70)))
+    for kind in ("metric", "build"):
+        mine, others = (tmp_path / "mixed" / name for name in ("mine", "other"))
+        for source, copy in ((path, mine), (other, others)):
+            subprocess.run(["mkdir", "-p", copy.parent], check=True)
+            subprocess.run(["cp", "-r", source, copy], check=True)
+        (one,), (two,) = mine.glob(f"{kind}-*"), others.glob(f"{kind}-*")
+        subprocess.run(["rm", "-r", one], check=True)
+        os.rename(two, one)
+        with pytest.raises(ValueError, match=f"{mine}: the vectors in build-.* were not made by the metric in metric-"):
+            Store.open(mine)
+        with pytest.raises(ValueError, match="one of these folders is of another index"):
+            IndexFolder(mine).verify()
+        subprocess.run(["rm", "-r", tmp_path / "mixed"], check=True)
+
+
+def test_a_metric_stays_bound_when_all_rows_are_written_anew(path):
+    with_store(path, lambda s: s.compact())
+    with_store(path, lambda s: s.add(vectors_for(3, 300)))
+    Store.open(path).folder.verify()
+    (metric,) = path.glob("metric-*")
+    FirstColumn().fit(points(1, 2, 3)).save(metric, overwrite=True)
+    with pytest.raises(ValueError, match="were not made by the metric"):
+        Store.open(path)
+
+
+def test_verifying_reads_the_metric(path):
+    (tensors,) = path.glob("metric-*/tensors.safetensors")
+    tensors.write_bytes(tensors.read_bytes() + b" ")
+    store = Store.open(path)
+    with pytest.raises(ValueError, match=r"tensors\.safetensors is damaged"):
+        store.folder.verify()
 
 
 def test_replacing_an_index(path, tmp_path):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from graph_metric_learn.index import graph_index
+from graph_metric_learn.index import approximate, approximate_file, graph_index
 from toy_metrics import FirstColumn, points
 
 PLACES = [0.0, 1.0, 3.0, 6.0, 10.0]
@@ -137,6 +137,31 @@ def test_approximate_search_says_what_it_finds(rng, metric):
     assert index.search(points(0.3), k=5, approximate=True)[1].tolist() == exact[1].tolist()
 
 
+def test_distances_to_the_nearest_other_graph(index, metric, rng):
+    assert index.nearest_distances().tolist() == [1, 1, 2, 3, 4]
+    assert len(index.nearest_distances(3)) == 3
+    index.add(points(0.0, 0.0), ids=["copy", "another"])  # each has a copy beside itself, which may come first
+    assert index.nearest_distances().tolist() == [0, 1, 2, 3, 4, 0, 0]
+    with pytest.raises(ValueError, match="most must be"):
+        index.nearest_distances(0)
+
+
+def test_drift(metric, rng):
+    with pytest.raises(ValueError, match="0 graphs do not say what distances are usual: 20 are needed"):
+        gml.GraphIndex(metric).add(points(1)).drift(points(1))
+    index = gml.GraphIndex(metric).add(points(*rng.normal(size=300)))
+    assert not index.drift(points(*rng.normal(size=100))).differs
+    drift = index.drift(points(*rng.normal(size=100) + 3))
+    assert drift.differs
+    assert drift.distances.shape == (100,)
+    np.testing.assert_array_equal(drift.usual, index.nearest_distances())
+    reference = points(*rng.normal(size=100) + 3)
+    assert not index.drift(points(*rng.normal(size=100) + 3), reference).differs
+    np.testing.assert_array_equal(
+        index.drift(points(1.0), iter(reference)).usual, index.search(reference, k=1)[0][:, 0]
+    )
+
+
 # --- ids -------------------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +239,77 @@ def test_saving_and_loading(index, tmp_path):
     loaded.close()
 
 
+def test_the_approximate_index_is_read_instead_of_built(metric, rng, tmp_path, monkeypatch):
+    pytest.importorskip("usearch", reason="needs graph-metric-learn[index]")
+    places = rng.normal(size=400)
+    path = gml.GraphIndex(metric).add(points(*places[:300])).save(tmp_path / "index")
+    with gml.GraphIndex.load(path) as index:
+        index.save_approximate()
+        index.remove([5])
+        index.verify()
+    added, add = [], approximate.UsearchEngine.add
+    monkeypatch.setattr(
+        approximate.UsearchEngine, "add", lambda self, first, some: (added.append(len(some)), add(self, first, some))
+    )
+    with gml.GraphIndex.load(path, read_only=True) as reader:
+        wanted = reader.search(points(0.3, places[5]), k=5)
+        found = reader.search(points(0.3, places[5]), k=5, approximate=True)
+        np.testing.assert_array_equal(found[1], wanted[1])
+        assert reader.recall_ > 0.9
+        assert added == []
+    with gml.GraphIndex.load(path) as index:
+        index.add(points(*places[300:]))
+        assert index.search(points(places[399]), k=1, approximate=True)[1][0, 0] == 399
+        assert added == [100]
+        index.compact()
+        index.search(points(0.3), k=1, approximate=True)
+        assert added == [100, 399]  # rows have other numbers now
+        index.save_approximate()
+    (file,) = path.glob("build-*/approximate")
+    file.write_bytes(file.read_bytes()[:-1])
+    for damaged in (lambda index: index.verify(), lambda index: index.search(points(1), k=1, approximate=True)):
+        with pytest.raises(ValueError, match="approximate is damaged: it is not what was written: remove it, or save"):
+            damaged(gml.GraphIndex.load(path))
+
+
+def test_where_an_approximate_index_cannot_be_saved(index, metric, rng, tmp_path, monkeypatch):
+    pytest.importorskip("usearch", reason="needs graph-metric-learn[index]")
+    with pytest.raises(ValueError, match="save and load it first"):
+        index.save_approximate()
+    with pytest.raises(ValueError, match="the index is empty"):
+        gml.GraphIndex.load(gml.GraphIndex(metric).save(tmp_path / "empty")).save_approximate()
+    path = index.save(tmp_path / "index")
+    with pytest.raises(ValueError, match="opened for reading"):
+        gml.GraphIndex.load(path, read_only=True).save_approximate()
+    curves = gml.SGML(random_state=0, n_epochs=1).fit(molecules(rng, 20), rng.integers(0, 2, 20))
+    with pytest.raises(ValueError, match="SGML compares curves, not vectors"):
+        gml.GraphIndex(curves).save_approximate()
+    writer = gml.GraphIndex.load(path)
+    writer.save_approximate()
+    monkeypatch.setattr(approximate_file, "LINKS", 16)
+    reader = gml.GraphIndex.load(path)
+    with pytest.warns(UserWarning, match="another version of usearch or of this library: it is not used"):
+        assert reader.search(points(2.9), k=1, approximate=True)[1][0, 0] == "c"
+
+
+def test_vectors_for_other_programs(index, tmp_path):
+    index.remove(["b"])
+    path = index.export(tmp_path / "vectors.npy")
+    np.testing.assert_array_equal(np.load(path), index.embedded(index.ids).values)
+    with pytest.raises(ValueError, match="exists already"):
+        index.export(path)
+    gml.GraphIndex.load(index.save(tmp_path / "index")).export(path, overwrite=True)
+    assert np.load(path)[:, 0].tolist() == [0, 3, 6, 10]
+    with pytest.raises(ValueError, match="there are no graphs"):
+        gml.GraphIndex(index.metric).export(tmp_path / "empty.npy")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    table = parquet.read_table(index.export(tmp_path / "vectors.parquet"))
+    assert table["id"].to_pylist() == ["a", "c", "d", "e"]
+    assert table["metadata"][0].as_py() == '{"place": 0.0, "n": 0}'
+    numbered = gml.GraphIndex(index.metric).add(points(1, 2), ids=[5, 7])
+    assert parquet.read_table(numbered.export(tmp_path / "numbers.parquet"))["id"].to_pylist() == [5, 7]
+
+
 def test_an_empty_index_is_saved_and_filled_later(metric, tmp_path):
     path = gml.GraphIndex(metric).save(tmp_path / "index")
     with gml.GraphIndex.load(path) as index:
@@ -245,6 +341,20 @@ def test_a_reader_looks_again(index, tmp_path):
     assert reader.refresh()
     assert reader.search(points(2), k=1)[1][0, 0] == "new"
     writer.close()
+
+
+def test_loading_an_index_that_is_being_replaced(index, tmp_path, monkeypatch):
+    """Its metric is gone when it is to be read; the index that came in its place is loaded."""
+    path, other = index.save(tmp_path / "index"), gml.GraphIndex(index.metric).add(points(7))
+    load_model = graph_index.load_model
+
+    def late(folder, kinds):
+        monkeypatch.setattr(graph_index, "load_model", load_model)
+        other.save(path, overwrite=True)
+        return load_model(folder, kinds)
+
+    monkeypatch.setattr(graph_index, "load_model", late)
+    assert gml.GraphIndex.load(path).ids.tolist() == [0]
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------

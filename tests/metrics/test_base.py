@@ -36,6 +36,15 @@ def test_every_metric_has_the_same_verbs(kind, data, tmp_path):
         other.load(tmp_path / "metric")
 
 
+@pytest.mark.parametrize("kind", [gml.SGML, gml.GraphMetric])
+def test_the_time_that_fitting_took_makes_no_other_metric(kind, data):
+    pairs, y = data
+    metric, again = (kind(random_state=0).fit(pairs, y) for _ in range(2))
+    assert str(metric.state()[0]) != str(again.state()[0])  # they did not take equally long
+    assert is_same_metric(metric, again)
+    assert not is_same_metric(metric, kind(random_state=1).fit(pairs, y))
+
+
 class Coarse(FirstColumn):
     rounding = 0.5
 

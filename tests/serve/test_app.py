@@ -1,12 +1,15 @@
 """Real requests to a real server, many at once, and bad ones."""
 
 import asyncio
+import io
+import json
 import socket
 import subprocess
 import sys
 import threading
 import time
 
+import networkx as nx
 import pytest
 
 import graph_metric_learn as gml
@@ -16,7 +19,9 @@ httpx = pytest.importorskip("httpx", reason="needs graph-metric-learn[serve] and
 pytest.importorskip("uvicorn", reason="needs graph-metric-learn[serve]")
 pytest.importorskip("fastapi", reason="needs graph-metric-learn[serve]")
 
-from graph_metric_learn.serve import Limits, Service, make_app, requests  # noqa: E402
+from graph_metric_learn.graphs.sources.smiles_workers import SmilesWorkers  # noqa: E402
+from graph_metric_learn.serve import Limits, Service, make_app  # noqa: E402
+from odd_molecules import necklace, sheet  # noqa: E402
 from running_server import Running  # noqa: E402
 
 STAR = {"nodes": [{"id": i} for i in range(9)], "edges": [{"source": 0, "target": i} for i in range(1, 9)]}
@@ -47,12 +52,12 @@ def client(server):
 
 
 def test_health_and_the_page(client):
-    assert client.get("/health").json() == {"status": "ok", "model": "GraphKNNClassifier", "graphs": 36}
+    served = {"model": "GraphKNNClassifier", "graphs": 36}
+    assert client.get("/health").json() == {"status": "ok", "version": gml.__version__, **served}
     page = client.get("/")
     assert page.headers["content-type"].startswith("text/html")
     assert page.headers["x-content-type-options"] == "nosniff"
     assert HOSTILE not in page.text
-    assert client.get("/openapi.json").status_code == 200
     assert client.get("/docs").status_code == 404  # it would load scripts from elsewhere
 
 
@@ -148,6 +153,12 @@ def test_a_token_is_asked_for(service):
             for headers in ({}, {"authorization": "Bearer wrong"}):
                 assert client.get("/", headers=headers).status_code == 401
                 assert client.post("/predict", json={"graphs": [STAR]}, headers=headers).status_code == 401
+            for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": "Basic secret é".encode()}):
+                assert client.get("/", headers=headers).status_code == 401
+            for scheme in ("Bearer", "bearer", "BEARER"):
+                for encoding in ("utf-8", "latin-1"):
+                    headers = {"authorization": f"{scheme} secret é".encode(encoding)}
+                    assert client.get("/metrics", headers=headers).status_code == 200
             assert client.get("/", params={"token": "secret é"}).status_code == 200
     finally:
         running.stop()
@@ -253,7 +264,7 @@ def test_a_body_that_does_not_arrive_is_given_up(service):
         running.stop()
 
 
-def without_rdkit(smiles):
+def without_rdkit(*_):
     raise ImportError("molecules need RDKit")
 
 
@@ -272,9 +283,119 @@ def test_who_takes_too_long_is_given_up_and_errors_stay_inside(service, monkeypa
             assert (answer.status_code, answer.json()) == (500, {"error": "something went wrong inside"})
             answer = client.post("/neighbors", json={"graphs": [STAR]})  # a number that no check has found
             assert (answer.status_code, answer.json()) == (422, {"error": "a number in the request is too large"})
-            monkeypatch.setattr(requests, "from_smiles", without_rdkit)
+            monkeypatch.setattr(SmilesWorkers, "read", without_rdkit)
             answer = client.post("/predict", json={"smiles": ["CCO"]})
             assert (answer.status_code, answer.json()) == (503, {"error": "molecules need RDKit"})
             assert client.get("/").text.startswith("graph-metric-learn")
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def chemist():
+    """A server of molecules, with a log of its requests."""
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    texts = ["CCO", "CCN", "CCC", "CCCC", "c1ccccc1", "c1ccncc1", "Cc1ccccc1", "c1ccccc1O"]
+    metric = gml.GraphMetric(features=["trees@0", "trees@1"], embedding="counts", random_state=0)
+    model = gml.GraphKNNClassifier(metric, n_neighbors=1).fit(gml.from_smiles(texts), ["chain"] * 4 + ["ring"] * 4)
+    log = io.StringIO()
+    running = Running(make_app(Service(model), limits=Limits(smiles=20_000, smiles_seconds=1), access_log=log))
+    with httpx.Client(base_url=running.address, timeout=120) as client:
+        yield client, log
+    running.stop()
+
+
+def test_one_bad_molecule_among_many_is_an_error_of_its_own(chemist):
+    client, _ = chemist
+    texts = ["CCO", "c1ccccc1"] * 32
+    texts[17] = "C1CC"
+    answer = client.post("/predict", json={"smiles": texts})
+    found = answer.json()
+    assert answer.status_code == 200
+    assert found["predictions"] == [None if i == 17 else ["chain", "ring"][i % 2] for i in range(64)]
+    assert [share is None for share in found["shares"]] == [i == 17 for i in range(64)]
+    assert found["errors"] == [{"row": 17, "error": "row 17 ('C1CC') is not a valid SMILES"}]
+    near = client.post("/neighbors", json={"smiles": ["C1CC", "CCO"], "k": 1}).json()
+    assert (near["ids"], near["distances"][0]) == ([None, ["CCO"]], None)
+    assert "errors" not in client.post("/predict", json={"smiles": ["CCO"]}).json()
+    for way, bad in (("/predict", ["C1CC", "x"]), ("/explain", ["CCO", "C1CC"])):
+        answer = client.post(way, json={"smiles": bad})
+        assert answer.status_code == 422
+        assert "('C1CC') is not a valid SMILES" in answer.json()["error"]
+
+
+def test_molecules_that_take_too_long_hold_nobody_up(chemist):
+    client, _ = chemist
+    address = str(client.base_url).rstrip("/")
+    for slow in (necklace(22), ".".join([sheet(5, 7, "P")] * 12)):
+        start = time.monotonic()
+        answers = []
+        thread = threading.Thread(
+            target=lambda slow=slow, answers=answers: answers.append(
+                httpx.post(f"{address}/predict", json={"smiles": [slow, "CCO"]}, timeout=120)
+            )
+        )
+        thread.start()
+        while thread.is_alive():
+            asked = time.monotonic()
+            assert client.get("/health").status_code == 200
+            assert time.monotonic() - asked < 1.5
+            time.sleep(0.05)
+        thread.join()
+        assert time.monotonic() - start < 30
+        assert answers[0].json()["predictions"] == [None, "chain"]
+
+
+def test_numbers_for_prometheus(chemist):
+    client, _ = chemist
+    client.post("/predict", json={"smiles": ["CCO", "x"]})
+    client.get("/somewhere")
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = dict(line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
+    assert int(lines['graph_metric_learn_requests_total{path="/predict",method="POST",status="200"}']) >= 1
+    assert int(lines['graph_metric_learn_requests_total{path="other",method="GET",status="404"}']) >= 1
+    assert int(lines['graph_metric_learn_request_seconds_bucket{path="/predict",le="+Inf"}']) >= 1
+    assert int(lines["graph_metric_learn_unread_smiles_total"]) >= 1
+    assert lines["graph_metric_learn_graphs"] == "8"
+    assert f'graph_metric_learn_info{{version="{gml.__version__}",model="GraphKNNClassifier"}}' in lines
+
+
+def test_a_line_is_logged_for_each_request_without_its_token(chemist):
+    client, log = chemist
+    client.get("/health?token=secret")
+    client.post("/predict", json={"graphs": []})
+    last = [json.loads(line) for line in log.getvalue().splitlines()[-2:]]
+    assert [(line["method"], line["path"], line["status"]) for line in last] == [
+        ("GET", "/health", 200),
+        ("POST", "/predict", 422),
+    ]
+    assert last[0].keys() == {"time", "client", "method", "path", "status", "seconds", "bytes"}
+    assert last[0]["client"] == "127.0.0.1"
+    assert last[0]["bytes"] > 20
+    assert "secret" not in log.getvalue()
+
+
+def test_names_that_are_no_text_break_nothing(service, tmp_path):
+    """As files have them whose names are in another encoding."""
+    graphs, _ = rings_and_stars()
+    odd = "caf\udce9"
+    metric = fitted().metric_
+    model = gml.GraphKNNClassifier(metric, n_neighbors=1)
+    named = [nx.Graph(graph) for graph in graphs[:12]]
+    for i, graph in enumerate(named):
+        graph.name = odd if i == 0 else f"graph {i}"
+    model.fit(named, ["a", "b"] * 6)
+    running = Running(make_app(Service(model, graphs=named, y=["a", "b"] * 6, names=[odd, *"bcdefghijkl"])))
+    try:
+        with httpx.Client(base_url=running.address, timeout=60) as client:
+            assert r"caf\udce9" in client.get("/").text
+            star = nx.node_link_data(nx.Graph(graphs[0]), edges="edges")
+            answer = client.post("/neighbors", json={"graphs": [star], "k": 12})
+            assert answer.status_code == 200
+            assert odd in answer.json()["ids"][0]
+            body = json.dumps({"graphs": [star, star | {"graph": {"name": odd}}]})
+            answer = client.post("/explain", content=body, headers={"content-type": "application/json"})
+            assert answer.status_code == 200
     finally:
         running.stop()

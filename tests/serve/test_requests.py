@@ -1,9 +1,19 @@
 import pytest
 
-from graph_metric_learn.serve.requests import Limits, check_fields, read_count, read_graphs, read_ids
+from graph_metric_learn.graphs.sources.smiles_workers import SmilesWorkers
+from graph_metric_learn.serve.requests import Batch, Limits, check_fields, read_count, read_ids
+from graph_metric_learn.serve.requests import read_graphs as read_batch
 
 SMALL = Limits(graphs=3, nodes=4, edges=4, smiles=10, neighbors=5)
+WORKERS = SmilesWorkers(1)
 SQUARE = {"nodes": [{"id": i} for i in range(4)], "edges": [{"source": i, "target": (i + 1) % 4} for i in range(4)]}
+
+
+def read_graphs(body, limits, count=None):
+    """The graphs of a body without errors."""
+    batch = read_batch(body, limits, WORKERS.read, count)
+    assert not batch.errors
+    return batch.graphs
 
 
 def test_graphs_in_node_link_format():
@@ -16,9 +26,30 @@ def test_molecules():
     pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
     assert [graph.num_nodes for graph in read_graphs({"smiles": ["CCO", "C"]}, SMALL)] == [3, 1]
     with pytest.raises(ValueError, match=r"row 1 .*is not a valid SMILES[^()]*$"):
-        read_graphs({"smiles": ["CCO", "C1CC"]}, SMALL)
+        read_graphs({"smiles": ["CCO", "C1CC"]}, SMALL, count=2)
     with pytest.raises(ValueError, match="graph 0 has 5 nodes: at most 4"):
         read_graphs({"smiles": ["CCCCC"]}, SMALL)
+
+
+def test_molecules_that_cannot_be_read_are_errors_of_their_own():
+    pytest.importorskip("rdkit", reason="needs graph-metric-learn[chem]")
+    batch = read_batch({"smiles": ["C1CC", "CCO", "C" * 11]}, SMALL, WORKERS.read)
+    assert [graph.smiles for graph in batch.graphs] == ["CCO"]
+    assert batch.errors == {
+        0: "row 0 ('C1CC') is not a valid SMILES",
+        2: "row 2 has 11 characters: a SMILES may have 10",
+    }
+    with pytest.raises(ValueError, match=r"^row 0 \('C1CC'\) is not a valid SMILES$"):
+        read_batch({"smiles": ["C1CC", "\ud800"]}, SMALL, WORKERS.read)
+
+
+def test_answers_stand_where_the_entries_of_the_request_are():
+    answer = {"ids": [[1], [2]], "distances": [[0.0], [0.5]]}
+    assert Batch(["a", "b"]).complete(answer) == answer
+    found = Batch(["a", "b"], {2: "bad", 0: "worse"}).complete(answer)
+    assert found["ids"] == [None, [1], None, [2]]
+    assert found["distances"] == [None, [0.0], None, [0.5]]
+    assert found["errors"] == [{"row": 0, "error": "worse"}, {"row": 2, "error": "bad"}]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_an_index_is_searched_where_there_is_one(service, indexed):
     assert found["distances"][0] == sorted(found["distances"][0])
     assert found == indexed.neighbors_of_ids(["graph number 29"], 3)
     assert len(indexed.neighbors(graphs[:1], 999)["ids"][0]) == 30
-    assert indexed.health() == {"status": "ok", "model": "GraphMetric", "graphs": 30}
+    assert indexed.health() == {"status": "ok", "version": gml.__version__, "model": "GraphMetric", "graphs": 30}
     with pytest.raises(ValueError, match="cannot predict"):
         indexed.predict(graphs[:1])
     with pytest.raises(ValueError, match="'graph number 35' is not in the index"):

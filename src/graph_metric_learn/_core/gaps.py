@@ -19,6 +19,9 @@ def columns_by_gaps(present: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
     [0 1] [0 2]
     [1] [1]
     """
+    if present.all():
+        yield np.arange(present.shape[0]), np.arange(present.shape[1])
+        return
     patterns, pattern_of = np.unique(present, axis=1, return_inverse=True)
     counts = patterns.sum(axis=0)
     for pattern in np.lexsort((counts, counts < len(present))):

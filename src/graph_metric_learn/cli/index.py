@@ -27,6 +27,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="what to do with a name that is in the index already or comes twice: stop, keep the first graph, or "
         "replace it by the last (%(default)s)",
     )  # fmt: skip
+    text = "also write what approximate search needs, so that it is not built at each start (needs usearch)"
+    parser.add_argument("--approximate", action="store_true", help=text)
     shared.overwrite_option(parser, "an earlier index")
     shared.scheduler_option(parser)
     shared.source_options(parser, target=True)
@@ -61,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
 def _fill(index: Any, options: argparse.Namespace) -> tuple[int, int]:
     """Adds all graphs of the source: how many are new, and how many there are.
 
-    Where it stops early, it says how many were added to an earlier index.
+    Where it stops early, it says how many were added to an earlier index. At the end, approximate search is prepared.
     """
     from .._core.parallel import n_workers
     from .._core.progress import progress_bar
@@ -82,6 +84,8 @@ def _fill(index: Any, options: argparse.Namespace) -> tuple[int, int]:
         if options.append and (added or replaced):
             print(_stopped(added, replaced, options), file=sys.stderr)
         raise
+    if options.approximate:
+        index.save_approximate()
     return len(index) - before, len(index)
 
 

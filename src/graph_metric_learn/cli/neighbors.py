@@ -21,6 +21,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help=shared.SOURCE + shared.LINES)
     parser.add_argument("-k", type=int, default=10, help="how many neighbours (%(default)s)")
     parser.add_argument("--approximate", action="store_true", help="may miss some, for speed; says how many it finds")
+    text = "say at the end whether these graphs are farther from those of the index than these are from each other"
+    parser.add_argument("--drift", action="store_true", help=text)
+    text = "the same, but than these are: graphs as they should be that the model was not fitted to"
+    parser.add_argument("--reference", metavar="SOURCE", help=text)
     parser.add_argument("--out", type=Path, help="file to write (standard output)")
     text = "table: to read; csv: a line per neighbour; json: one JSON object per line and graph"
     shared.format_option(parser, FORMATS, text)
@@ -30,17 +34,44 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    options.drift = options.drift or options.reference is not None
+    if options.drift and not shared.is_index(options.index):
+        raise ValueError("--drift and --reference go with an index")
     if options.out:
         shared.check_new(options.out, options.overwrite)
     search = _in_index(options) if shared.is_index(options.index) else _in_model(options)
+    usual: Any = _usual(options) if options.drift else None
+    nearest: list[Any] = []
 
     def text_of(names: list[str], graphs: Any, first: bool) -> str:
         distances, ids, metadata = search(graphs)
+        nearest.append(distances[:, 0])
         rows = zip(ids.tolist(), distances.tolist(), metadata, strict=True)
         neighbors = [[dict(zip(_KEYS, one, strict=True)) for one in zip(*row, strict=True)] for row in rows]
         return FORMATS[options.format](names, neighbors, first)
 
     shared.write_by_chunks(options, text_of)
+    if options.drift:
+        import numpy as np
+
+        from ..index import Drift
+
+        print(Drift(np.concatenate(nearest), usual), file=sys.stderr)
+
+
+def _usual(options: argparse.Namespace) -> Any:
+    """Distances to the nearest graph of an index that are usual."""
+    from ..index import GraphIndex
+    from ..index.drift import check_usual
+
+    index = GraphIndex.load(options.index, read_only=True)
+    if options.reference is None:
+        distances = index.nearest_distances()
+    else:
+        _, graphs, _ = shared.read_source(options, options.reference)
+        distances = index.search(graphs, k=1)[0][:, 0]
+    check_usual(distances)
+    return distances
 
 
 def _in_index(options: argparse.Namespace) -> Search:

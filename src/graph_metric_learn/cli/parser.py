@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "learn a metric on handwritten digits as graphs and write an HTML report",
     "fit": "learn a metric and a predictor of classes or numbers from graphs, and save them",
     "predict": "predict classes or numbers of graphs with a saved model, to CSV or JSON",
+    "embed": "vectors of graphs by a saved model, to .npy or .parquet, for other programs",
     "info": "say what a saved model is: its settings, what was chosen, its size",
     "index": "write an index of many graphs by a saved model, or add graphs to one",
     "neighbors": "the nearest graphs in an index, or among a model's reference graphs, to CSV or JSON",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .shared_options import SOURCE, read_source, source_options
 
+if TYPE_CHECKING:
+    from ..serve import Limits
+
 _TOKEN = "GRAPH_METRIC_LEARN_TOKEN"
 _LARGEST_PORT = 65535
-_BACKLOG = 2048  # connections that wait to be accepted, as uvicorn has it
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +32,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds that a request may take (%(default)s)")
     parser.add_argument("--max-graphs", type=int, default=64, help="graphs in one request (%(default)s)")
+    parser.add_argument(
+        "--max-connections", type=int, default=512,
+        help="connections at a time, as far as the limit on open files allows (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--access-log", type=Path, metavar="FILE", help="append a line of JSON for each request; - is standard output"
+    )
     source_options(parser, target=True)
     parser.epilog = f"Set the environment variable {_TOKEN} to ask every request for a token."
 
@@ -39,17 +50,39 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("serving needs FastAPI and uvicorn: pip install graph-metric-learn[serve]") from None
     if not 0 <= options.port <= _LARGEST_PORT:
         raise ValueError(f"--port must be from 0 to {_LARGEST_PORT}, got {options.port}")
-    with _bound(options.host, options.port) as listener:
-        app, notes = application(options)
+    if options.max_connections < 1:
+        raise ValueError(f"--max-connections must be at least 1, got {options.max_connections}")
+    from ..serve.connections import BACKLOG, server_options
+
+    with _bound(options.host, options.port) as listener, _opened(options.access_log) as log:
+        app, notes = application(options, log)
         port = listener.getsockname()[1]
         try:
-            listener.listen(_BACKLOG)
+            listener.listen(BACKLOG)
         except OSError as error:  # another one has been bound to the same port, and was first to listen
             raise _no_address(options.host, port, error) from None
         host = f"[{options.host}]" if ":" in options.host else options.host
         for note in (f"serving {options.model} at http://{host}:{port}/", *notes):
             print(note, flush=True)
-        uvicorn.run(app, fd=listener.fileno(), log_level="warning", timeout_keep_alive=5)
+        uvicorn.run(app, fd=listener.fileno(), **server_options(_limits(options)))
+
+
+def _opened(path: Path | None) -> AbstractContextManager[TextIO | None]:
+    """The access log, to be written to at its end."""
+    if path is None:
+        return nullcontext()
+    if str(path) == "-":
+        return nullcontext(sys.stdout)
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    from ..serve import Limits
+
+    return Limits(seconds=options.timeout, graphs=options.max_graphs, connections=options.max_connections)
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -77,11 +110,11 @@ def _no_address(host: str, port: int, error: Exception) -> ValueError:
     return ValueError(f"cannot listen at {host}:{port}: {getattr(error, 'strerror', None) or error}")
 
 
-def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
+def application(options: argparse.Namespace, access_log: TextIO | None = None) -> tuple[Any, list[str]]:
     """What is to be served, and what to warn of."""
     from ..index import GraphIndex
     from ..predictors import load
-    from ..serve import Limits, Service, make_app
+    from ..serve import Service, make_app
     from ..serve.app import LOCAL
 
     model = load(options.model)
@@ -91,7 +124,7 @@ def application(options: argparse.Namespace) -> tuple[Any, list[str]]:
     service = Service(model, index, graphs, y, names, title=Path(options.source).name if options.source else "")
     token = os.environ.get(_TOKEN) or None
     hosts = [*LOCAL, options.host.lower(), *(name.lower() for name in options.allow_host)]
-    limits = Limits(seconds=options.timeout, graphs=options.max_graphs)
     warning = f"anyone who reaches this address can ask: set {_TOKEN} to ask for a token"
     notes = [warning] if options.host not in LOCAL and token is None else []
-    return make_app(service, hosts=hosts, token=token, limits=limits), notes
+    app = make_app(service, hosts=hosts, token=token, limits=_limits(options), access_log=access_log)
+    return app, notes

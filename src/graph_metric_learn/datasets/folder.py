@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core.validation import first_few, one_of
 from ..graphs.sources.smiles import NothingReadError
-from .json_graphs import check_attributes, check_has_nodes, graph_from_node_link, with_vectors
+from .json_graphs import check_attributes, check_has_nodes, graph_from_node_link, name_of, with_vectors
 from .limits import check_unpacked, check_xml
 from .molecule_csv import csv_tables
 
@@ -87,9 +87,10 @@ def graph_files(folder: str | Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in SUFFIXES:
-            if path.stem in files:
-                raise ValueError(f"{folder} holds two files for one graph, {files[path.stem].name} and {path.name}")
-            files[path.stem] = path
+            name = name_of(path)
+            if name in files:
+                raise ValueError(f"{folder} holds two files for one graph, {files[name].name} and {path.name}")
+            files[name] = path
     if not files:
         raise ValueError(f"{folder} holds no graph files ({', '.join(SUFFIXES)})")
     return files

@@ -59,6 +59,15 @@ def check_has_nodes(graph: Any, name: str) -> Any:
     return graph
 
 
+def name_of(path: Path) -> str:
+    """What the graph in a file is called, as text: bytes that are no UTF-8 are written out.
+
+    >>> print(name_of(Path("caf\\udce9.json")))  # caf, and the byte e9
+    caf\\udce9
+    """
+    return path.stem.encode("utf-8", "backslashreplace").decode()
+
+
 def check_attributes(graph: Any) -> Any:
     """The graph; a ValueError where a whole number of a node or edge is too large for any arithmetic."""
     for what, items in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
@@ -78,7 +87,7 @@ def with_vectors(read: Iterable[tuple[Path, Any]]) -> list[Any]:
     graphs = []
     first: dict[str, tuple[Path, list[str]]] = {}
     for path, graph in read:
-        graph.name = path.stem
+        graph.name = name_of(path)
         graphs.append(graph)
         if path.suffix.lower() not in (".graphml", ".json"):
             continue

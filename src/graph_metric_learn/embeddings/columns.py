@@ -76,15 +76,8 @@ class ColumnEmbedding(Embedding):
         return vectors
 
     def plan(self, x: Any, z: Any) -> np.ndarray:
-        """A plan [n, m] that matches mass within each name first; the rest is spread over all points with mass left."""
-        own, other, _ = _indicators(x, z)
-        mass, mass_z = np.asarray(own.sum(0)) / len(x), np.asarray(other.sum(0)) / len(z)  # of each name [U]
-        inside, inside_z = np.zeros(len(mass)), np.zeros(len(mass))
-        np.divide(1.0, len(x) * mass, out=inside, where=mass > 0)
-        np.divide(1.0, len(z) * mass_z, out=inside_z, where=mass_z > 0)
-        plan = ((own * (inside * np.minimum(mass, mass_z))) @ (other * inside_z).T).toarray() / x.shape[1]
-        rest, rest_z = 1.0 / len(x) - plan.sum(1), 1.0 / len(z) - plan.sum(0)
-        return plan + np.outer(rest, rest_z) / rest.sum() if rest.sum() > 1e-12 else plan
+        """See :func:`plan_by_names`."""
+        return plan_by_names(x, z)
 
     def attribute(self, x: Any, z: Any, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a name adds is shared among the points that have it [n], [m]; if there are none, among all points."""
@@ -135,6 +128,21 @@ def count_names(points: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.n
 def _sort_within(part, parts, names, starts):
     for cloud in share_of(len(starts) - 1, part, parts):
         names[starts[cloud] : starts[cloud + 1]].sort()
+
+
+def plan_by_names(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """A plan [n, m] between clouds of points with names [n, L], [m, L].
+
+    It matches mass within each name first; the rest is spread over all points with mass left.
+    """
+    own, other, _ = _indicators(x, z)
+    mass, mass_z = np.asarray(own.sum(0)) / len(x), np.asarray(other.sum(0)) / len(z)  # of each name [U]
+    inside, inside_z = np.zeros(len(mass)), np.zeros(len(mass))
+    np.divide(1.0, len(x) * mass, out=inside, where=mass > 0)
+    np.divide(1.0, len(z) * mass_z, out=inside_z, where=mass_z > 0)
+    plan = ((own * (inside * np.minimum(mass, mass_z))) @ (other * inside_z).T).toarray() / x.shape[1]
+    rest, rest_z = 1.0 / len(x) - plan.sum(1), 1.0 / len(z) - plan.sum(0)
+    return plan + np.outer(rest, rest_z) / rest.sum() if rest.sum() > 1e-12 else plan
 
 
 def _shared_out(x: sparse.csr_array, adds: np.ndarray) -> np.ndarray:

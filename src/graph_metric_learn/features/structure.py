@@ -158,12 +158,12 @@ def _distribution(tails: np.ndarray, weights: np.ndarray, nodes: int) -> list[np
     count = np.bincount(tails, minlength=nodes)
     mean = np.bincount(tails, weights, minlength=nodes) / np.maximum(count, 1)
     variance = np.bincount(tails, (weights - mean[tails]) ** 2, minlength=nodes) / np.maximum(count, 1)
-    ascending = weights[np.lexsort([weights, tails])]
+    ascending = np.append(weights[np.lexsort([weights, tails])], 0.0)  # also where there is no arc at all
     first, last = np.cumsum(count) - count, np.maximum(count - 1, 0)
     quantiles = []
     for quantile in _QUANTILES:
         position = first + np.rint(quantile * last).astype(np.int64)
-        quantiles.append(np.where(count > 0, ascending[np.minimum(position, max(len(ascending) - 1, 0))], 0.0))
+        quantiles.append(np.where(count > 0, ascending[np.minimum(position, len(weights))], 0.0))
     return [mean, np.sqrt(variance), *quantiles]
 
 

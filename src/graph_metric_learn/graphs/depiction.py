@@ -14,7 +14,9 @@ from .collection import Graphs
 from .placement import place_nodes
 from .sources.pyg import DRAWING
 from .sources.raw_graph import as_numpy, first_text
+from .sources.smiles_limits import check_rings
 
+_MOST_DRAWN_RINGS = 300  # of a molecule: RDKit takes 15 s to place the 4,108 of [12]cycloparaphenylene
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -116,8 +118,12 @@ def _of_molecule(smiles: str, n: int, edges: np.ndarray) -> dict[str, Any] | Non
     except ImportError:
         return None
     with rdBase.BlockLogs():
+        try:
+            check_rings(smiles)
+        except ValueError:
+            return None
         molecule = Chem.MolFromSmiles(smiles)
-        if molecule is None or molecule.GetNumAtoms() != n:
+        if molecule is None or molecule.GetNumAtoms() != n or molecule.GetRingInfo().NumRings() > _MOST_DRAWN_RINGS:
             return None
         with suppress(ValueError):  # bonds then stay aromatic, and are drawn as single ones
             Chem.Kekulize(molecule)

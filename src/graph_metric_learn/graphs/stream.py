@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import islice, zip_longest
 from typing import Any
 
-import numpy as np
-
-from .._core.validation import as_iterated, as_listed
+from .._core.validation import as_iterated
 from .collection import Graphs
 from .convert import as_graphs, iterate
 
@@ -53,48 +51,15 @@ def read_chunks(graphs: Any, read: Callable[[Any], Graphs] = as_graphs, size: in
         read([])  # says what is wrong with no graphs
 
 
-def reservoir(parts: Iterable[Any], count: int, seed: int | None) -> tuple[list[Any], list[int]]:
-    """At most `count` of the things that come along, each as likely as any other, in their order; and their indices.
+def beside(graphs: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, ...]]:
+    """Rows of each graph with its target and group, where there are some: graphs and these may be any iterables.
 
-    Examples
-    --------
-    >>> reservoir("abcdef", 3, seed=0)
-    (['a', 'b', 'c'], [0, 1, 2])
+    An error says how many there are, where these are not as many.
+
+    >>> list(beside("ab", [1, 2]))
+    [('a', 1), ('b', 2)]
     """
-    rng = np.random.default_rng(seed)
-    kept: list[tuple[int, Any]] = []
-    for index, item in enumerate(parts):
-        if index < count:
-            kept.append((index, item))
-        elif (slot := int(rng.integers(index + 1))) < count:
-            kept[slot] = (index, item)
-    kept.sort(key=lambda entry: entry[0])
-    return [item for _, item in kept], [index for index, _ in kept]
-
-
-def sampled(graphs: Any, y: Any, groups: Any, most: int, seed: int | None) -> tuple[Any, Any, Any, np.ndarray | None]:
-    """At most `most` of the graphs, drawn at random, in their order, with their targets, groups and indices [G].
-
-    Indices are None where all graphs were taken. Graphs that come one after the other are looked at once, and forgotten
-    unless drawn; y and groups may be iterables of as many entries.
-    """
-    if not is_stream(graphs):
-        y, groups = as_listed("targets", y), as_listed("groups", groups)
-        count = len(graphs) if isinstance(graphs, Sized) else 0
-        if count <= most:
-            return graphs, y, groups, None
-        chosen = np.sort(np.random.default_rng(seed).permutation(count)[:most])
-        listed = getattr(graphs, "graphs", graphs)
-        if y is None and getattr(graphs, "y", None) is not None and not isinstance(graphs, Graphs):
-            y = graphs.y
-        part = listed[chosen] if isinstance(listed, Graphs) else [listed[i] for i in chosen]
-        return part, _chosen(y, chosen, count, "targets"), _chosen(groups, chosen, count, "groups"), chosen
-    beside = {what: values for what, values in (("targets", y), ("groups", groups)) if values is not None}
-    kept, indices = reservoir(_together(graphs, beside), most, seed)
-    parts = [list(part) for part in zip(*kept, strict=True)] or [[]]
-    rest = iter(parts[1:])
-    targets, together = (None if one is None else next(rest) for one in (y, groups))
-    return parts[0], targets, together, np.array(indices)
+    return _together(graphs, {what: one for what, one in (("targets", y), ("groups", groups)) if one is not None})
 
 
 def _together(graphs: Any, beside: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -110,14 +75,6 @@ def _together(graphs: Any, beside: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
             other = next(which for which, over in enumerate(ended[1:]) if over != ended[0])
             raise ValueError(f"{graph_count} graphs, but {counts[other]} {list(beside)[other]}: give one per graph")
         yield row
-
-
-def _chosen(values: Any, which: np.ndarray, count: int, what: str) -> Any:
-    if values is None:
-        return None
-    if len(values) != count:
-        raise ValueError(f"{len(values)} {what} for {count} graphs")
-    return [values[i] for i in which] if isinstance(values, (list, tuple)) else np.asarray(values)[which]
 
 
 def skip_bad(graphs: Any, **options: Any) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """An index of many graphs: nearest neighbours by a fitted metric, in memory or on disk."""
 
+from .drift import Drift
 from .graph_index import GraphIndex
 
-__all__ = ["GraphIndex"]
+__all__ = ["Drift", "GraphIndex"]

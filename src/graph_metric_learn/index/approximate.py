@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from .._core.registry import Registry
+from .approximate_file import EFFORT, LINKS, OtherVersionError, new_engine, read_graph, write_graph
 from .rows import State
 from .search import nearest
 
 _SAMPLE = 200  # rows whose neighbours are looked for, to measure the recall
 _SAMPLE_K = 10
 _MORE = 1.1  # growth after which the recall is measured again
-_LINKS = 32  # neighbours that each row is linked to
-_EFFORT = 128  # candidates that are followed
 
 
 class Engine(Protocol):
@@ -27,6 +28,12 @@ class Engine(Protocol):
     def search(self, queries: np.ndarray, k: int) -> np.ndarray:
         """Rows [Q, k] that are likely the nearest; -1 where fewer were found."""
 
+    def write(self, path: Path) -> None:
+        """Writes it, without its vectors, to a file; a `ValueError` where the engine cannot."""
+
+    def read(self, path: Path, vectors: np.ndarray) -> int:
+        """Reads what `write` wrote into an empty index, with its vectors [n, d]; how many rows it has, 0 if not any."""
+
 
 ENGINES: Registry[type] = Registry("approximate engine")  # in the order in which they are tried
 
@@ -36,11 +43,7 @@ class UsearchEngine:
     """HNSW of usearch."""
 
     def __init__(self, width: int) -> None:
-        from usearch.index import Index
-
-        self._index = Index(
-            ndim=width, metric="l2sq", dtype="f32", connectivity=_LINKS, expansion_add=_EFFORT, expansion_search=_EFFORT
-        )
+        self._index = new_engine(width)
 
     def add(self, first: int, vectors: np.ndarray) -> None:
         self._index.add(np.arange(first, first + len(vectors), dtype=np.uint64), vectors)
@@ -53,6 +56,12 @@ class UsearchEngine:
             keys[np.arange(keys.shape[1])[None, :] >= counts[:, None]] = -1
         return keys
 
+    def write(self, path: Path) -> None:
+        write_graph(path, self._index)
+
+    def read(self, path: Path, vectors: np.ndarray) -> int:
+        return read_graph(path, self._index, vectors)
+
 
 @ENGINES.register("faiss")
 class FaissEngine:
@@ -61,15 +70,21 @@ class FaissEngine:
     def __init__(self, width: int) -> None:
         import faiss
 
-        self._index = faiss.IndexHNSWFlat(width, _LINKS)
-        self._index.hnsw.efConstruction = _EFFORT
-        self._index.hnsw.efSearch = _EFFORT
+        self._index = faiss.IndexHNSWFlat(width, LINKS)
+        self._index.hnsw.efConstruction = EFFORT
+        self._index.hnsw.efSearch = EFFORT
 
     def add(self, first: int, vectors: np.ndarray) -> None:
         self._index.add(np.ascontiguousarray(vectors))
 
     def search(self, queries: np.ndarray, k: int) -> np.ndarray:
         return self._index.search(np.ascontiguousarray(queries), k)[1]
+
+    def write(self, path: Path) -> None:
+        raise ValueError("the approximate index of FAISS is not saved: pip install usearch, which comes first then")
+
+    def read(self, path: Path, vectors: np.ndarray) -> int:
+        return 0
 
 
 class Approximate:
@@ -89,6 +104,19 @@ class Approximate:
         self._rows = 0
         self._measured = 0
         self.recall_ = 1.0
+
+    def write(self, path: Path) -> None:
+        """Writes the links between rows to a file."""
+        self._engine.write(path)
+
+    def read(self, path: Path, state: State) -> None:
+        """Begins with what `write` wrote for the first rows of a state; with nothing where that is of no use."""
+        try:
+            self._rows = self._engine.read(path, state.arrays["vectors"])
+        except FileNotFoundError:
+            return
+        except OtherVersionError as error:
+            warnings.warn(f"{error}: it is not used; save the approximate index again", stacklevel=2)
 
     def follow(self, state: State) -> None:
         """Adds the rows that are new, and measures the recall when there are 10 % more."""

@@ -12,6 +12,7 @@ import errno
 import json
 import math
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -26,11 +27,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.files import sync
+from .._core.schema import FieldError
+from .catalogue import LARGEST, decode
 from .kernels import COARSE, FINE
 from .rows import Axes, Batch, State, numbering
+from .verification import check_arrays
 
 FILE = "index.sqlite"
-VERSION = 2
+VERSION = 3
 _APPLICATION = 0x474D4C49  # tells this kind of database from others
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # at the end of a journal that names other files
 _WAIT = 60.0  # seconds for another process that reads or commits
@@ -61,7 +65,7 @@ class Head(NamedTuple):
     coarse_crc, … : int
         Checksums of the arrays.
     crc : int
-        The checksum of all this and of the axes.
+        The checksum of all this, of the axes and of the digest of the metric.
     """
 
     changes: int = 0
@@ -98,14 +102,15 @@ class Head(NamedTuple):
                 arrays["steps"] = "<f8", shape[:2]
         return arrays
 
-    def checksum(self, axes: Axes | None) -> int:
+    def checksum(self, axes: Axes | None, metric: str) -> int:
         """What `crc` must be."""
         crcs = () if axes is None else (axes.fitted_to, *(zlib.crc32(_raw(a)) for a in (axes.centre, axes.directions)))
-        return zlib.crc32(repr((*self[:-1], *crcs)).encode())
+        return zlib.crc32(repr((*self[:-1], *crcs, metric)).encode())
 
 
 _TABLES = (
     f"CREATE TABLE head ({' INTEGER, '.join(Head._fields)} INTEGER)",
+    "CREATE TABLE metric (digest TEXT)",
     "CREATE TABLE axes (centre BLOB, directions BLOB, fitted_to INTEGER)",
     "CREATE TABLE removed (number INTEGER PRIMARY KEY, row INTEGER)",
     "CREATE TABLE rows (row INTEGER PRIMARY KEY, id, note BLOB)",
@@ -117,7 +122,7 @@ _INDEX = "CREATE INDEX rows_of_id ON rows (id)"
 class Database:
     """The database of a build and what it describes; also the catalogue of its states.
 
-    folder : path of the build
+    folder : path of the build. metric : digest of the metric that made the vectors, see `io.models.digest`, once read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -125,7 +130,8 @@ class Database:
         self._process, self._lock = os.getpid(), threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._head = Head()
-        self._axes: Axes | None = None  # the same as long as there is the build
+        self._axes: Axes | None = None  # this and the digest are the same as long as there is the build
+        self.metric = ""
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -135,12 +141,16 @@ class Database:
             heads = connection.execute("SELECT * FROM head LIMIT 2").fetchall()
             removed = connection.execute("SELECT row FROM removed ORDER BY number").fetchall()
             axes = connection.execute("SELECT * FROM axes LIMIT 2").fetchall() if self._axes is None else []
+            metric = connection.execute("SELECT * FROM metric LIMIT 2").fetchall()
         if len(heads) != 1 or any(type(value) is not int or value < 0 for value in heads[0]):
             raise self._damage("head must be one row of whole numbers that are not negative")
         head = Head(*heads[0])
         if axes:
             self._axes = self._checked_axes(*axes)
-        if head.crc != head.checksum(self._axes):
+        if len(metric) != 1 or not re.fullmatch("[0-9a-f]{64}", str(metric[0][0])):
+            raise self._damage("metric must be one digest")
+        self.metric = metric[0][0]
+        if head.crc != head.checksum(self._axes, self.metric):
             raise self._damage("head is not what was written")
         if head.curve_bytes not in (0, 4, 8) or (self._axes is None and head.count):
             raise self._damage(f"there is no index of {head.count} rows with curves of {head.curve_bytes} bytes")
@@ -192,6 +202,8 @@ class Database:
             raise self._damage("removed is not what was written")
         dead = np.zeros(head.count if len(rows) else 0, np.bool_)
         dead[rows] = True
+        if np.count_nonzero(dead) < len(rows):
+            raise self._damage("a row was removed twice")
         return dead
 
     def _damage(self, what: str) -> ValueError:
@@ -254,13 +266,30 @@ class Database:
                     raise ValueError(f"{self.folder / name} is damaged: it holds numbers that are not finite")
             if crc != getattr(head, f"{name}_crc"):
                 raise ValueError(f"{self.folder / name} is damaged: {name} is not what was written")
-        crc = 0
+        self._verify_rows(head)
+        try:
+            check_arrays(state)
+        except FieldError as error:
+            raise ValueError(f"{self.folder} is damaged: {error}") from None
+
+    def _verify_rows(self, head: Head) -> None:
+        """The same of ids and metadata."""
+        crc, largest = 0, -1
         for lo in range(0, head.count, _CHECKED):
             hi = min(lo + _CHECKED, head.count)
-            sql = "SELECT id, note FROM rows WHERE row >= ? AND row < ? ORDER BY row"
-            crc = _rows_crc(self._ask(sql, lo, hi), crc)
+            entries = self._ask("SELECT row, id, note FROM rows WHERE row >= ? AND row < ? ORDER BY row", lo, hi)
+            crc = _rows_crc([entry[1:] for entry in entries], crc)
+            if [row for row, _, _ in entries] != list(range(lo, hi)):
+                raise self._damage("rows are missing")
+            numbers = [value for value in self._ids([key for _, key, _ in entries]) if isinstance(value, int)]
+            if head.only_numbers and len(numbers) < len(entries):
+                raise self._damage("ids are not all numbers, as it says")
+            largest = max([largest, *numbers])
+            decode(self.notes(np.arange(lo, hi)))
         if crc != head.rows_crc:
             raise self._damage("ids or metadata are not what was written")
+        if head.next_id < min(largest + 1, LARGEST):
+            raise self._damage(f"the next id is {head.next_id}, but there is {largest}")
         twice = (
             "SELECT id FROM rows WHERE row < ? AND row NOT IN (SELECT row FROM removed WHERE number < ?) "
             "GROUP BY id HAVING count(*) > 1 LIMIT 1"
@@ -281,13 +310,16 @@ class Database:
                 assert state.axes is not None
                 head = _added(connection, self.folder, head, state.axes, batch)
                 _sync_all(self.folder / name for name in state.arrays)
-            _write_head(connection, head, state.axes)
+            _write_head(connection, head, state.axes, self.metric)
         self._head = head
         return self._state(self._mapped(head), state.without(removed).dead_among(head.count))
 
     @classmethod
-    def build(cls, folder: Path, axes: Axes | None, batches: Iterable[Batch], next_id: int) -> None:
-        """Writes a new build, which is on disk then; nobody knows of it yet, so it needs no journal."""
+    def build(cls, folder: Path, axes: Axes | None, batches: Iterable[Batch], next_id: int, metric: str) -> None:
+        """Writes a new build, which is on disk then; nobody knows of it yet, so it needs no journal.
+
+        metric : digest of the metric that made the vectors
+        """
         folder.mkdir()
         path = folder / FILE
         with _clear_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -295,6 +327,7 @@ class Database:
                 connection.execute(f"PRAGMA {setting}")
             for statement in (*_KIND, "BEGIN", *_TABLES):
                 connection.execute(statement)
+            connection.execute("INSERT INTO metric VALUES (?)", (metric,))
             head = Head(changes=1, next_id=next_id)
             if axes is not None:
                 row = axes.centre.tobytes(), axes.directions.tobytes(), axes.fitted_to
@@ -302,7 +335,7 @@ class Database:
                 for batch in batches:
                     head = _added(connection, folder, head, axes, batch)
             connection.execute(_INDEX)
-            _write_head(connection, head, axes)
+            _write_head(connection, head, axes, metric)
             connection.execute("COMMIT")
         _sync_all([*folder.iterdir(), folder])
 
@@ -446,9 +479,9 @@ def _write_behind(path: Path, end: int, data: memoryview) -> None:
         os.close(handle)
 
 
-def _write_head(connection: sqlite3.Connection, head: Head, axes: Axes | None) -> None:
+def _write_head(connection: sqlite3.Connection, head: Head, axes: Axes | None, metric: str) -> None:
     connection.execute("DELETE FROM head")
-    row = head._replace(crc=head.checksum(axes))
+    row = head._replace(crc=head.checksum(axes, metric))
     connection.execute(f"INSERT INTO head VALUES ({', '.join('?' * len(row))})", row)
 
 

@@ -1,9 +1,10 @@
 """An index on disk: one writer, any number of readers, and changes that happen as a whole or not at all.
 
-`manifest.json` names a build, see `database`, and the folder of the metric. Most changes are a transaction in the
-build; those that write all rows anew make another build, and put a new manifest in place of the old one: that one step
-makes the change. Whoever is stopped before leaves folders that nobody refers to, which the next writer removes. An
-index that takes many changes to make is made in a hidden folder, and gets its name when all of them are done.
+`manifest.json` names a build, see `database`, and the folder of the metric, whose digest is in the build: vectors of
+another metric are not taken for its own. Most changes are a transaction in the build; those that write all rows anew
+make another build, and put a new manifest in place of the old one: that one step makes the change. Whoever is stopped
+before leaves folders that nobody refers to, which the next writer removes. An index that takes many changes to make is
+made in a hidden folder, and gets its name when all of them are done.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .._core.files import locked, remove_leftovers, sync, write_atomic
+from ..io.models import digest, load_model
+from ..metrics.base import METRICS
+from .approximate_file import FILE as APPROXIMATE
+from .approximate_file import check_graph
 from .database import VERSION, Database
 from .rows import Axes, Batch, State, batches_of
 
@@ -83,14 +88,35 @@ class IndexFolder:
         """The state that is on disk."""
         return self._from_build(self._read)
 
+    def read_with_metric(self, load: Callable[[Path], _Result]) -> tuple[State, _Result]:
+        """The state, and what `load` makes of the folder of its metric."""
+
+        def both(manifest: Manifest) -> tuple[State, _Result]:
+            metric = load(self.path / manifest.metric)  # first: the state may only be read once it is there
+            return self._read(manifest), metric
+
+        return self._from_build(both)
+
     def _read(self, manifest: Manifest) -> State:
         if self.manifest.metric not in ("", manifest.metric):
             raise ValueError(f"{self.path} was replaced by another index: load it again")
         database = self._database if manifest == self.manifest else None
-        database = Database(self.path / manifest.build) if database is None else database
-        state = database.read()
+        if database is None:
+            database = Database(self.path / manifest.build)
+            state = database.read()
+            self._check_metric(manifest, database)
+        else:
+            state = database.read()
         self.manifest, self._database = manifest, database
         return state
+
+    def _check_metric(self, manifest: Manifest, database: Database) -> None:
+        """A `ValueError` unless the vectors of a build that was read are those of the metric beside it."""
+        if digest(self.path / manifest.metric) != database.metric:
+            raise ValueError(
+                f"{self.path}: the vectors in {manifest.build} were not made by the metric in {manifest.metric}: "
+                "one of these folders is of another index: put its own one back, or make the index anew"
+            )
 
     def is_current(self) -> bool:
         """Whether nothing has changed since it was read."""
@@ -98,15 +124,27 @@ class IndexFolder:
             return False
         try:
             return self._database.is_current()
-        except FileNotFoundError:  # replaced meanwhile
+        except (FileNotFoundError, ValueError):  # replaced meanwhile
             return False
 
     def verify(self) -> None:
-        """A `ValueError` that names the file unless every file is the one that was written."""
-        self._from_build(lambda manifest: Database(self.path / manifest.build).verify())
+        """A `ValueError` that names the file unless every file is the one that was written, and makes sense."""
+        self._from_build(self._verify)
+
+    def _verify(self, manifest: Manifest) -> None:
+        load_model(self.path / manifest.metric, tuple(METRICS))
+        database = Database(self.path / manifest.build)
+        database.verify()
+        self._check_metric(manifest, database)
+        state = database.read()
+        if state.axes is not None:
+            check_graph(database.folder / APPROXIMATE, state.count, len(state.axes.centre))
 
     def _from_build(self, work: Callable[[Manifest], _Result]) -> _Result:
-        """What `work` reads of the build that the manifest names, again where a writer has just removed it."""
+        """What `work` reads of the folders that the manifest names, again where a writer has just replaced them.
+
+        Files of a folder that is being removed are missing one by one, which looks like damage.
+        """
         for attempt in range(_ATTEMPTS):
             manifest = Manifest.read(self.path)
             try:
@@ -114,6 +152,9 @@ class IndexFolder:
             except FileNotFoundError as error:
                 if attempt == _ATTEMPTS - 1 or Manifest.read(self.path) == manifest:
                     raise ValueError(f"{error.filename} is missing: the index is damaged") from None
+            except ValueError:
+                if attempt == _ATTEMPTS - 1 or Manifest.read(self.path) == manifest:
+                    raise
         raise AssertionError("unreachable")
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -165,11 +206,15 @@ class IndexFolder:
         """Writes all rows anew, as one change, with the metric if one is given; the next state."""
         old, token = self.manifest, secrets.token_hex(4)
         new = Manifest(f"build-{token}", old.metric if metric is None else f"metric-{token}")
-        Database.build(self.path / new.build, axes, batches, next_id)
-        if metric is not None:
+        if metric is None:
+            assert self._database is not None
+            made_by = self._database.metric
+        else:
             metric.save(self.path / new.metric)
             for path in (*(self.path / new.metric).iterdir(), self.path / new.metric):
                 sync(path)
+            made_by = digest(self.path / new.metric)
+        Database.build(self.path / new.build, axes, batches, next_id, made_by)
         new.write(self.path)
         self.manifest = self.manifest._replace(metric=new.metric)
         state = self.read()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +17,13 @@ from .._core.validation import whole_number
 from ..graphs import Graphs
 from ..graphs.stream import is_stream, read_chunks
 from ..io.models import load_model
+from ..io.vectors import new_vectors
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors, curve_vectors
 from .catalogue import checked_id, checked_ids, checked_metadata
+from .drift import Drift
 from .folder import IndexFolder, create
-from .rows import State
+from .rows import State, batches_of
 from .search import curve_arrays, curves_within, embedded_at, nearest, nearest_curves, within_radius
 from .store import Store
 
@@ -171,7 +173,7 @@ class GraphIndex:
         approximate : bool
             Whether neighbours may be missed, for speed: through usearch or faiss-cpu, install
             ``graph-metric-learn[index]``. `recall_` says how many are found, `describe_recall` in words. The first call
-            builds a second index in memory.
+            builds a second index in memory, or reads the one that `save_approximate` wrote.
         metadata : bool
             Whether a third result is wanted: the metadata of the neighbours, a list of k for each graph.
 
@@ -209,8 +211,7 @@ class GraphIndex:
     ) -> tuple[np.ndarray, ...]:
         """What `search` returns, for graphs that are embedded."""
         if approximate:
-            if curves is not None:
-                raise ValueError(f"approximate=True: {type(self.metric).__name__} compares curves, not vectors")
+            self._check_vectors()
             engine = self._store.approximate(state)
             self.recall_ = engine.recall_
             distances, rows = engine.search(state, vectors, k)
@@ -234,19 +235,45 @@ class GraphIndex:
             raise ValueError(f"radius must be a number >= 0, got {radius!r}")
         state = self._store.state
         vectors, curves = self._queries(state, graphs)
-        reach = max(float(radius), self.metric.rounding)  # graphs that near are at distance 0
+        # Distances are handed out as float32: a radius that is one of them holds its graph. Within rounding all are at 0.
+        reach = max(float(np.nextafter(np.float32(radius), np.float32(np.inf))), self.metric.rounding)
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):
             if curves is None:
                 near, rows = within_radius(state, vectors[q], reach)
             else:
                 near, rows = curves_within(state, vectors[q], curves[q : q + 1], reach)
-            near = self._without_rounding(near[None], rows[None])[0]
-            inside = near <= radius
-            distances.append(near[inside].astype(np.float32))
+            near = self._without_rounding(near[None], rows[None])[0].astype(np.float32)
+            inside = near <= np.float32(radius)
+            distances.append(near[inside])
             ids.append(_ids_at(state, rows[inside]))
             notes.append(state.metadata(rows[inside]) if metadata else [])
         return (distances, ids, notes) if metadata else (distances, ids)
+
+    def drift(self, graphs: Any, reference: Any = None) -> Drift:
+        """Whether graphs are farther from those of the index than is usual; print what it returns.
+
+        Parameters
+        ----------
+        graphs : list of graphs, or any iterable of graphs or batches
+            New ones. Those that are in the index already are at distance 0.
+        reference : the same, optional
+            Graphs that are as they should be, and neither in the index nor in the `fit` of the metric: their distances
+            to the index are the usual ones. Without it these are `nearest_distances`. Where the metric has learned from
+            the graphs of the index, they are nearer to each other than to any new graph, and a reference is needed.
+        """
+        usual = self.nearest_distances() if reference is None else self.search(reference, k=1)[0][:, 0]
+        return Drift(self.search(graphs, k=1)[0][:, 0], usual)
+
+    def nearest_distances(self, most: int = 1000) -> np.ndarray:
+        """Distances of graphs of the index to the nearest other one [n]: of all, or of a sample of so many."""
+        most, ids = whole_number("most", most, 1), self.ids
+        if len(ids) < 2:
+            return np.zeros(0, np.float32)
+        some = np.sort(np.random.default_rng(0).permutation(len(ids))[:most])
+        distances, found = self.search_ids(ids[some], k=2)
+        is_itself = np.array([one == other for one, other in zip(found[:, 0], ids[some], strict=True)])
+        return np.where(is_itself, distances[:, 1], distances[:, 0])
 
     def describe_recall(self) -> str:
         """What approximate search was measured to find, in a sentence."""
@@ -304,6 +331,20 @@ class GraphIndex:
             return Path(path)
         return create(path, self._store.state, self.metric, overwrite=overwrite)
 
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Writes all vectors to a file for other programs, in the order of `ids`; see `new_vectors`.
+
+        ``.npy`` is one float32 array [N, d]. ``.parquet`` has the columns id, vector and metadata (JSON), and needs
+        pyarrow. Metrics that compare curves have vectors that bound the distance from below.
+        """
+        state = self._store.state
+        with new_vectors(path, overwrite=overwrite) as write:
+            for batch in batches_of(state):
+                ids = cast(Sequence[Any], batch.ids)
+                notes = [None if note is None else note.decode() for note in batch.notes or [None] * len(ids)]
+                write(ids if state.only_numbers else list(map(str, ids)), batch.vectors, notes)
+        return Path(path)
+
     @classmethod
     def load(cls, path: str | Path, *, read_only: bool = False, encoder: torch.nn.Module | None = None) -> GraphIndex:
         """The index in a folder, mapped into memory: opening reads none of the vectors.
@@ -315,14 +356,33 @@ class GraphIndex:
         """
         from ..metrics import automatic, sgml  # noqa: F401  # so that their names are known
 
-        store = Store.open(path, read_only=read_only)
-        folder = Path(path) / cast(IndexFolder, store.folder).manifest.metric
-        home: Any = METRICS[load_model(folder, tuple(METRICS))[0]]
-        index = cls(home.load(folder, encoder=encoder) if home.takes_encoder else home.load(folder))
-        index._store = store
+        def load_metric(folder: Path) -> BaseGraphMetric:
+            home: Any = METRICS[load_model(folder, tuple(METRICS))[0]]
+            return home.load(folder, encoder=encoder) if home.takes_encoder else home.load(folder)
+
+        folder = IndexFolder(path)
+        state, metric = folder.read_with_metric(load_metric)
+        index = cls(metric)
+        index._store = Store(state, folder, read_only=read_only)
         return index
 
     open = load
+
+    def save_approximate(self) -> None:
+        """Writes the second index of approximate search to the folder, so that it need not be built at each start.
+
+        With usearch only. Graphs that are added later are added to it when it is read; `compact`, and additions that
+        make the index four times as large, write all rows anew, and it has to be saved again.
+        """
+        self._check_vectors()
+        self._store.save_approximate()
+
+    def _check_vectors(self) -> None:
+        """A `ValueError` where search is by curves, which there is no approximate search for."""
+        if issubclass(self.metric.embedding_type, Curves):
+            raise ValueError(  # noqa: TRY004
+                f"approximate=True: {type(self.metric).__name__} compares curves, not vectors"
+            )
 
     def refresh(self) -> bool:
         """Sees what another process has written to the folder since; whether there was something."""

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from .approximate import Approximate
+from .approximate_file import FILE
 from .catalogue import Catalogue, checked_id, encode
+from .database import Database
 from .folder import IndexFolder
 from .rows import NO_ROWS, Axes, Batch, State, appended, batches_of, compacted_axes
 
@@ -145,10 +147,23 @@ class Store:
     # --- search ------------------------------------------------------------------------------------------------------
 
     def approximate(self, state: State) -> Approximate:
-        """The approximate index of a state, made when it is first asked for and extended when rows were added."""
+        """The approximate index of a state, read or made when first asked for, and extended when rows were added."""
         assert state.axes is not None
         with self._changing:
             if self._approximate is None or self._approximate[0] is not state.catalogue:  # rows have other numbers
-                self._approximate = state.catalogue, Approximate(len(state.axes.centre))
+                made = Approximate(len(state.axes.centre))
+                if isinstance(state.catalogue, Database):
+                    made.read(state.catalogue.folder / FILE, state)
+                self._approximate = state.catalogue, made
             self._approximate[1].follow(state)
             return self._approximate[1]
+
+    def save_approximate(self) -> None:
+        """Writes the approximate index of the latest state into its build."""
+        if self.folder is None:
+            raise ValueError("an approximate index is saved beside the files of an index: save and load it first")
+        with self._latest() as state:
+            if state.axes is None:
+                raise ValueError("the index is empty: there is nothing to search")
+            assert isinstance(state.catalogue, Database)
+            self.approximate(state).write(state.catalogue.folder / FILE)

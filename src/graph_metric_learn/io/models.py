@@ -199,6 +199,11 @@ def load_model(path: str | Path, kinds: tuple[str, ...] | str) -> tuple[str, dic
     return head.kind, head.config, read_tensors(tensors, data)
 
 
+def digest(path: str | Path) -> str:
+    """What tells the model in a folder from all others: a digest of its JSON file, which holds that of the tensors."""
+    return hashlib.sha256((Path(path) / CONFIG).read_bytes()).hexdigest()
+
+
 def _checked_head(file: Path, content: bytes, kinds: tuple[str, ...]) -> Head:
     """What the JSON file says, if it is what was saved."""
     try:

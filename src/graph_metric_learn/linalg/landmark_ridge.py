@@ -97,11 +97,13 @@ class FoldSums:
         for name in self._names:
             getattr(self, name).add_(getattr(other, name).to(self.counts.device))
 
-    def widen(self, n_targets: int) -> None:
-        """Makes room for more targets, of which no graph so far has any."""
-        more = n_targets - self.targets.shape[2]
-        self.products = torch.nn.functional.pad(self.products, (0, more))
-        self.targets = torch.nn.functional.pad(self.targets, (0, more))
+    def widen(self, n_targets: int, places: np.ndarray) -> None:
+        """Makes room for more targets, which are 0 for all graphs so far; places [T] are those of the targets there."""
+        for name in ("products", "targets"):
+            before = getattr(self, name)
+            after = torch.zeros(*before.shape[:-1], n_targets, dtype=before.dtype, device=before.device)
+            after[..., torch.from_numpy(places)] = before
+            setattr(self, name, after)
 
     def solve(self, penalty: float, power: float = 0.0, without: int | None = None) -> tuple[Tensor, Tensor]:
         """Weights of features [m, T] and means [T] of the regression on all folds, or without one.
@@ -146,8 +148,8 @@ class KeptFeatures:
     preconditioned by the matrix of all graphs, few are needed. More than 2²⁸ numbers are kept in a temporary file.
     """
 
-    def __init__(self, width: int, n_targets: int, n_folds: int, device: Any) -> None:
-        self.device, self.n_folds, self.width, self.n_targets = device, n_folds, width, n_targets
+    def __init__(self, sides: int, folds: int, width: int, n_targets: int, device: Any) -> None:
+        self.device, self.width, self.n_targets = device, width, n_targets
         self._parts: list[Tensor] = []
         self._targets: list[np.ndarray] = []
         self._folds: list[np.ndarray] = []
@@ -244,7 +246,7 @@ class KeptFeatures:
 
 
 def _factor(matrix: Tensor) -> Tensor:
-    """The lower factor of a positive definite matrix [m, m]; a little is added to the diagonal where rounding needs it."""
+    """The lower factor of a positive matrix [m, m]; a little is added to its diagonal, in place, where rounding needs it."""
     added = 0.0
     while True:
         factor, failed = torch.linalg.cholesky_ex(matrix)

@@ -125,7 +125,10 @@ def _factor(kernel: np.ndarray, penalty: float, row_weights: np.ndarray | None) 
 
 
 def held_out_fits(
-    kernel: np.ndarray, targets: np.ndarray, penalty: float, folds: list[np.ndarray],
+    kernel: np.ndarray,
+    targets: np.ndarray,
+    penalty: float,
+    folds: list[np.ndarray],
     row_weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """A ridge regression on all graphs, and what it would predict without each fold, from one inverse.

@@ -148,7 +148,8 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
 
     def _reading_options(self) -> dict[str, Any]:
         """Options of :func:`as_graphs` that the metric was made with."""
-        names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed")
+        names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed", "graph_attribute",
+                 "missing")  # fmt: skip
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def by_chunks(self, function: Callable[[Any, Graphs], Any], graphs: Any) -> Iterator[Any]:
@@ -289,10 +290,22 @@ METRICS: Registry[type[BaseGraphMetric]] = Registry("metric")
 
 
 def is_same_metric(one: BaseGraphMetric, other: BaseGraphMetric) -> bool:
-    """Whether two fitted metrics measure the same distances: all that makes them up is equal."""
+    """Whether two fitted metrics measure the same distances: all that makes them up is equal but times of `fit`."""
     if type(one) is not type(other):
         return False
     (config, arrays), (other_config, other_arrays) = one.state(), other.state()
-    if config != other_config or arrays.keys() != other_arrays.keys():
+    if _without_times(config) != _without_times(other_config) or arrays.keys() != other_arrays.keys():
         return False
     return all(np.array_equal(array, other_arrays[name]) for name, array in arrays.items())
+
+
+def _without_times(config: Any) -> Any:
+    """A `state` without the seconds that anything in it took; options (`params`) may have any name.
+
+    >>> _without_times({"params": {"seconds": 3}, "depth": 2, "seconds": 0.1, "history": {"loss": [1], "seconds": [9]}})
+    {'params': {'seconds': 3}, 'depth': 2, 'history': {'loss': [1]}}
+    """
+    if not isinstance(config, dict):
+        return config
+    kept = {name: value for name, value in config.items() if name != "seconds"}
+    return {name: value if name == "params" else _without_times(value) for name, value in kept.items()}

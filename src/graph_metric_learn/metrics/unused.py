@@ -11,6 +11,7 @@ _NAMES = {  # what edges can carry, by the names under which users know it
     "edge vectors": "edge vectors (PyG: edge_attr)",
     "edge weights": "edge weights",
     "edge directions": "edge directions",
+    "graph vectors": "vectors of whole graphs",
 }
 
 
@@ -23,7 +24,7 @@ def warn_unused(graphs: Graphs, uses: set[str], *, hint: str = "") -> None:
     ----------
     graphs : Graphs
         As they were read. What was not read at all (`Graphs.unused`) is always named.
-    uses : set of {"edge labels", "edge vectors", "edge weights", "edge directions"}
+    uses : set of {"edge labels", "edge vectors", "edge weights", "edge directions", "graph vectors"}
     hint : str
         Which option would make the metric use what edges carry; said where that is not used.
 
@@ -53,4 +54,5 @@ def unused(graphs: Graphs, uses: set[str]) -> list[str]:
     if unknown := uses - _NAMES.keys():
         raise ValueError(f"unknown uses {sorted(unknown)}: the known ones are {sorted(_NAMES)}")
     carried = [] if graphs.edge_data is None else [f"edge {what}" for what in graphs.edge_data.carries]
+    carried += ["graph vectors"] * (graphs.graph_x is not None)
     return [_NAMES[what] for what in carried if what not in uses] + list(graphs.unused)

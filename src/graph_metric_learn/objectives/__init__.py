@@ -11,7 +11,8 @@ from .tasks import objective_for, resolve_objective
 from .unlabelled import Unlabelled
 
 __all__ = [
-    "OBJECTIVES", "Classes", "Numbers", "Objective", "SeveralLabels", "Unlabelled", "objective_for", "resolve_objective",
+    "OBJECTIVES", "Classes", "Numbers", "Objective", "SeveralLabels", "Unlabelled", "objective_for",
+    "resolve_objective",
 ]  # fmt: skip
 
 OBJECTIVES["classes"] = Classes

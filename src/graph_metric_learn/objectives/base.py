@@ -34,6 +34,10 @@ class Objective(ABC):
     def encode(self, graphs: Graphs, y: Any) -> np.ndarray:
         """Targets [N, …] in the form the other methods take, checked; from the graphs when y is None."""
 
+    def encode_more(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """Targets of more graphs in the same form [N, …], by what `encode` has seen; checked."""
+        raise NotImplementedError(f"{type(self).__name__} defines no encode_more, which learning bit by bit needs")
+
     @abstractmethod
     def outputs(self, target: np.ndarray) -> np.ndarray:
         """The same as numbers [N, T], float64, that a regression can be fitted to; NaN where an entry is missing."""
@@ -86,7 +90,7 @@ class Objective(ABC):
         return None
 
     def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """Labels that graphs are ranked by [N, L], 0 and 1, NaN where one is missing; and the columns of their outputs."""
+        """Labels that graphs are ranked by [N, L], 0 and 1, NaN where one is missing; and columns of their outputs."""
         raise NotImplementedError(f"{type(self).__name__} has no classes or labels that graphs could be ranked by")
 
     @abstractmethod

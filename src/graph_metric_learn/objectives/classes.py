@@ -33,6 +33,30 @@ class Classes(Objective):
         self.classes_, codes = np.unique(check_classes(graphs, y), return_inverse=True)
         return codes
 
+    def encode_more(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """A class that was not seen is an error."""
+        labels = scored_classes(graphs, y)
+        codes = np.searchsorted(self.classes_, labels) if labels.dtype.kind == self.classes_.dtype.kind else None
+        if codes is None:
+            raise ValueError(
+                f"classes are {labels.dtype}, those seen so far {self.classes_.dtype}: give labels of one type"
+            )
+        codes = np.minimum(codes, len(self.classes_) - 1)
+        unknown = np.flatnonzero(self.classes_[codes] != labels)
+        if len(unknown):
+            raise ValueError(
+                f"graph {unknown[0]} is of class {labels[unknown[0]]!r}, which was not seen: name all by classes="
+            )
+        return codes
+
+    def extended(self, labels: Any) -> tuple[Classes, np.ndarray]:
+        """The objective with more classes, and where the classes of this one are among them [C]."""
+        more = Classes()
+        more.classes_ = np.union1d(self.classes_, np.asarray(labels))
+        if more.classes_.dtype.kind != self.classes_.dtype.kind:
+            raise ValueError(f"classes {list(labels)} are not of the type of those seen, {self.classes_.dtype}")
+        return more, np.searchsorted(more.classes_, self.classes_)
+
     @classmethod
     def of(cls, labels: np.ndarray) -> tuple[Classes, np.ndarray]:
         """The objective for labels [N] that were checked, and the targets [N]."""
@@ -142,6 +166,17 @@ class Classes(Objective):
 def elected_output(outputs: np.ndarray) -> np.ndarray:
     """The column with the largest output [N]; the first of those that differ by rounding only."""
     return (outputs >= outputs.max(1, keepdims=True) - 1e-9).argmax(1)
+
+
+def scored_classes(graphs: Graphs, y: Any) -> np.ndarray:
+    """Class labels [N], checked as in `check_classes`, but they may all be the same."""
+    targets = given_targets(graphs, y)
+    if targets is None:
+        raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
+    targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
+    if targets.shape != (len(graphs),) or targets.dtype.kind == "O":
+        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {targets.shape}, or some are missing")
+    return targets
 
 
 def check_classes(graphs: Graphs, y: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Several labels at once as the objective, each there, not there, or not measured: graphs of like labels should be near."""
+"""Several labels at once, each there, not there, or not measured: graphs of like labels should be near each other."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ class SeveralLabels(Objective):
         objective, target = SeveralLabels.of(check_table(graphs, y))
         self.__dict__.update(vars(objective))
         return target
+
+    def encode_more(self, graphs: Graphs, y: Any) -> np.ndarray:
+        table = as_table(graphs, y)
+        if table.shape[1] != len(self.rates_):
+            raise ValueError(f"there are {table.shape[1]} labels, but {len(self.rates_)} so far")
+        return table
 
     @classmethod
     def of(cls, table: np.ndarray) -> tuple[SeveralLabels, np.ndarray]:

@@ -51,6 +51,14 @@ class Numbers(Objective):
         self.__dict__.update(vars(objective))
         return target
 
+    def encode_more(self, graphs: Graphs, y: Any) -> np.ndarray:
+        numbers = check_scored_numbers(graphs, y)
+        if numbers.reshape(len(numbers), -1).shape[1] != len(self.centre_):
+            raise ValueError(
+                f"targets have the shape {numbers.shape}, but there were {len(self.centre_)} numbers so far"
+            )
+        return self.encoded(numbers)
+
     @classmethod
     def of(cls, numbers: np.ndarray) -> tuple[Numbers, np.ndarray]:
         """The objective for numbers [N] or [N, T] that were checked, and the targets [N, T]."""
@@ -116,9 +124,7 @@ class Numbers(Objective):
         return len(self.centre_) if type(self).outputs is Numbers.outputs else None
 
 
-def neighbor_means(
-    distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool
-) -> np.ndarray:
+def neighbor_means(distances: np.ndarray, neighbors: np.ndarray, ks: Sequence[int], *, weighted: bool) -> np.ndarray:
     """Means of the numbers [M, T] of the k nearest that have one [H, len(ks), T]; 0 where none has."""
     means = np.zeros((len(distances), len(ks), neighbors.shape[1]))
     for rows, columns in columns_by_gaps(np.isfinite(neighbors)):

@@ -1,4 +1,4 @@
-"""How predictions of graphs held out are judged: by how many are right, or by how well they rank where a class is rare."""
+"""How predictions of graphs held out are judged: by how many are right, or by how well they rank."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Scorer:
 
 
 def scorer_for(scoring: str, objective: Objective, target: np.ndarray) -> Scorer:
-    """A scorer by name; "auto" ranks (AUC) where a class is rarer than a tenth, else it is the objective's own score."""
+    """A scorer by name; "auto" ranks (AUC) where a class is rarer than a tenth, else takes the score of the task."""
     one_of("scoring", scoring, SCORERS)
     if not objective.supervised:
         return Scorer(objective)

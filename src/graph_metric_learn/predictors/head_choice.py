@@ -20,7 +20,7 @@ from .svc import GraphSVC
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_NEARLY = 0.5  # standard errors
+_NEARLY = 1.0  # standard errors: the others have picked k, or γ and C, by the scores that are compared
 
 
 class _ChoosesHead(MetricPredictor):

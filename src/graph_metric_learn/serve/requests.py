@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._core.validation import first_few
 from ..datasets.json_graphs import graphs_from_node_link
-from ..graphs.sources.smiles import from_smiles
 
 GRAPH_FIELDS = ("smiles", "graphs")  # of a request that brings graphs
 _MOST_LISTED = 5  # unknown fields in an answer
@@ -26,9 +25,39 @@ class Limits:
     all_nodes: int = 10_000  # of all graphs of a request together: this and the next bound how long it is computed
     all_edges: int = 50_000
     smiles: int = 1000  # characters of one SMILES
+    smiles_seconds: int = 2  # of a CPU, to read one SMILES
+    smiles_memory: int = 512 << 20  # bytes, to read SMILES
     neighbors: int = 1000  # that may be asked for
     waiting: int = 100  # requests that are computed or wait for their turn; more are refused at once
     seconds: float = 30.0  # after which a request is given up
+    connections: int = 512  # at once
+    header_seconds: float = 10.0  # until the headers of a request must be there
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Graphs of a request, and what is wrong with those entries that are none."""
+
+    graphs: list[Any]
+    errors: dict[int, str] = field(default_factory=dict)  # by entry of the request, from 0
+
+    def complete(self, answer: dict[str, list[Any]]) -> dict[str, Any]:
+        """An answer for each graph as an answer for each entry: null, and an error, where it is no graph.
+
+        >>> Batch(["ring"], {1: "row 1 is not a valid SMILES"}).complete({"predictions": [7]})
+        {'predictions': [7, None], 'errors': [{'row': 1, 'error': 'row 1 is not a valid SMILES'}]}
+        """
+        if not self.errors:
+            return answer
+        entries = range(len(self.graphs) + len(self.errors))
+        spread: dict[str, Any] = {}
+        for key, values in answer.items():
+            left = iter(values)
+            spread[key] = [None if entry in self.errors else next(left) for entry in entries]
+        return spread | {"errors": [{"row": entry, "error": why} for entry, why in sorted(self.errors.items())]}
+
+
+Reader = Callable[[list[str], float], list[Any]]  # SMILES to graphs, or to what is wrong with them, in so many seconds
 
 
 def check_fields(body: Any, fields: Sequence[str]) -> None:
@@ -39,10 +68,11 @@ def check_fields(body: Any, fields: Sequence[str]) -> None:
         raise ValueError(f"unknown field {listed}: known are {', '.join(map(repr, fields))}")
 
 
-def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any]:
+def read_graphs(body: Any, limits: Limits, reader: Reader, count: int | None = None) -> Batch:
     """Graphs of a request: ``{"smiles": ["CCO", …]}``, or ``{"graphs": [{"nodes": […], "edges": […]}, …]}``.
 
-    There must be `count` of them, if that is said. `body` is what the JSON holds.
+    `body` is what the JSON holds, `reader` reads SMILES. There must be `count` graphs, if that is said, and all of them
+    good then; else SMILES that cannot be read are errors of the batch, unless all of them are.
     """
     if not isinstance(body, dict) or ("smiles" in body) == ("graphs" in body):
         raise ValueError(
@@ -56,7 +86,12 @@ def read_graphs(body: Any, limits: Limits, count: int | None = None) -> list[Any
         raise ValueError(f"{len(entries)} graphs in one request: at most {limits.graphs} are taken")
     if count is not None and len(entries) != count:
         raise ValueError(f"{len(entries)} graphs: exactly {count} are wanted")
-    return _molecules(entries, limits) if key == "smiles" else _node_link(entries, limits)
+    if key == "graphs":
+        return Batch(_node_link(entries, limits))
+    batch = _molecules(entries, limits, reader)
+    if batch.errors and (count is not None or not batch.graphs):
+        raise ValueError(batch.errors[min(batch.errors)])
+    return batch
 
 
 def read_ids(body: Any, limits: Limits) -> list[str | int] | None:
@@ -82,19 +117,22 @@ def read_count(body: Any, limits: Limits, default: int = 10) -> int:
     return k
 
 
-def _molecules(smiles: list[Any], limits: Limits) -> list[Any]:
+def _molecules(smiles: list[Any], limits: Limits, reader: Reader) -> Batch:
+    errors = {}
     for i, text in enumerate(smiles):
         if not isinstance(text, str):
             raise ValueError(f"row {i} is a {type(text).__name__}, expected a SMILES string")  # noqa: TRY004
         if len(text) > limits.smiles:
-            raise ValueError(f"row {i} has {len(text)} characters: a SMILES may have {limits.smiles}")
-    try:
-        graphs = list(from_smiles(smiles))
-    except ValueError as error:
-        raise ValueError(str(error).removesuffix(_SKIP_HINT)) from None
+            errors[i] = f"row {i} has {len(text)} characters: a SMILES may have {limits.smiles}"
+    graphs = []
+    for i, graph in enumerate(reader(["" if i in errors else text for i, text in enumerate(smiles)], limits.seconds)):
+        if isinstance(graph, str):
+            errors.setdefault(i, graph.removesuffix(_SKIP_HINT))
+        else:
+            graphs.append(graph)
     _check_sizes("nodes", [int(graph.num_nodes) for graph in graphs], limits.nodes, limits.all_nodes)
     _check_sizes("edges", [int(graph.edge_index.shape[1]) // 2 for graph in graphs], limits.edges, limits.all_edges)
-    return graphs
+    return Batch(graphs, errors)
 
 
 def _node_link(graphs: list[Any], limits: Limits) -> list[Any]:

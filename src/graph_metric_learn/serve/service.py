@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from ..index import GraphIndex
 from ..metrics.base import BaseGraphMetric, is_same_metric
 from ..viz.explorer.exploration import Exploration, explored, explored_index, metric_of
@@ -57,7 +58,8 @@ class Service:
         """That it is there, and what it is."""
         self._refresh()
         searched = self.index if self.index is not None else getattr(self.model, "embedded_", ())
-        return {"status": "ok", "model": type(self.model).__name__, "graphs": len(searched)}
+        served = {"model": type(self.model).__name__, "graphs": len(searched)}
+        return {"status": "ok", "version": __version__, **served}
 
     def predict(self, graphs: list[Any]) -> dict[str, Any]:
         """Classes or numbers, and shares of the classes where the model has such."""

@@ -58,28 +58,35 @@ def test_the_snippet_runs_as_it_stands(small, tmp_path, monkeypatch):
     assert (tmp_path / "explorer.html").stat().st_size > 10_000
 
 
+def with_weights(metric, weights):
+    """Gives the families of a fitted metric other names and weights."""
+    families = {name: SimpleNamespace(recipe=SimpleNamespace(words=f"{name} in words")) for name in weights}
+    metric.mixture_ = SimpleNamespace(weights=weights, describer=SimpleNamespace(families=families))
+
+
 def test_what_was_chosen_and_learned_is_listed(small):
     metric = small.after.metric
-    metric.choice_ = SimpleNamespace(
-        scores={f"way {i}": i / 20 for i in range(20)}, weights={"way 3": 0.25, "way 19": 0.75}
-    )
+    with_weights(metric, {f"way {i}": (i + 1) / 105 for i in range(14)})
     metric.learned_.gate = replace(metric.learned_.gate, weight=3.0, unlearned=0.5, learned=0.625)
     source = demo_page(small, [], 0)
     text = " ".join(Page(source).text.split())
-    assert "weighted sum of the best: 25 % way 3 + 75 % way 19." in text
-    parts = ", ".join(dict.fromkeys(part.term.name for part in metric.learned_.machine.parts))
-    assert f"regression on the digits was fitted in closed form, to {parts}. Its scores" in text
+    assert re.search(r"ways to compare two graphs, weighted[^<]*</dt><dd>14</dd>", source)
+    assert "What is compared, by weight, and 2 more with less." in text
     assert "3 times as much as all else, by which k-NN on graphs held out goes from 50 % to 62 %." in text
-    metric.learned_.gate = replace(metric.learned_.gate, weight=0.0)
-    assert "held out from it: not at all." in " ".join(Page(demo_page(small, [], 0)).text.split())
     bars = source.split('<ul class="bars">')[1].split("</ul>")[0]
-    assert bars.count("<li") == 13  # the best 12 and the chosen one that is not among them
-    assert bars.count('<li class="marked">') == 2
+    assert bars.count("<li") == 12
+    assert re.findall(r"way \d+ in words", bars)[:2] == ["way 13 in words", "way 12 in words"]
+    assert "13.3 %" in bars.split("</li>")[0]
+    with_weights(metric, {"the only way": 1.0})
+    metric.learned_.gate = replace(metric.learned_.gate, weight=0.0)
+    text = " ".join(Page(demo_page(small, [], 0)).text.split())
+    assert "What is compared, by weight." in text
+    assert "held out from it: not at all." in text
 
 
 def test_names_are_escaped(small):
     hostile = "</script><b>&"
-    small.after.metric.choice_ = SimpleNamespace(scores={hostile: 0.5}, weights={hostile: 1.0})
+    with_weights(small.after.metric, {hostile: 1.0})
     source = demo_page(small, [Explored("x.html", hostile, hostile)], 0)
     page = Page(source)
     assert hostile in page.text

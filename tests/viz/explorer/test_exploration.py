@@ -32,7 +32,7 @@ def test_the_page_has_all_graphs(page, rings_and_stars):
     assert data["target"]["known"] == [1] * 36 + [0] * 4
     assert np.frombuffer(base64.b64decode(data["drawings"]["sizes"]), "<u4").tolist() == [len(g) for g in graphs]
     assert data["title"] == "Rings"
-    assert data["report"].startswith("chose ")
+    assert data["report"].startswith("compares ")
     assert "onerror" not in re.sub(r"\\u003cimg src=x onerror", "", page)
 
 

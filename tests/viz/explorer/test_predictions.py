@@ -58,6 +58,15 @@ def test_a_metric_alone_votes_among_the_graphs_of_the_page():
     assert read(metric, points(*AT)).kind == "none"
 
 
+def test_a_metric_that_chose_how_many_vote_is_asked():
+    class ThreeVote(FirstColumn):
+        chosen_n_neighbors = 3
+
+    for kind, k in ((FirstColumn, 5), (ThreeVote, 3)):
+        found = read(kind().fit(points(*AT)), points(*AT), [1, 1, 1, 2, 2, 2])
+        assert found.sentences[0].startswith(f"the vote of the {k} nearest other graphs")
+
+
 def test_numbers_are_means_by_one_over_the_distance():
     y = np.array([0.5, 1.5, 2.5, 10.5, 11.5, 12.5])
     head = gml.GraphKNNRegressor(FirstColumn(), n_neighbors=2).fit(points(*AT), y)

@@ -14,6 +14,7 @@ from ..._core.validation import first_few, one_of
 from ..graph_vectors import attach
 from .coarse_atoms import coarse_codes
 from .pyg import ATOM_COARSE, ATOM_STEREO, PlainData
+from .smiles_limits import check_molecule, check_rings
 from .stereo import stereo_codes
 
 if TYPE_CHECKING:
@@ -179,12 +180,14 @@ def parse(row: Any) -> Any:
     if isinstance(row, chem.Mol):
         molecule = row
         if molecule.NeedsUpdatePropertyCache() or not _knows_rings(molecule):
+            check_molecule(row)
             molecule = chem.Mol(row)  # the caller's own stays as it is
             try:
                 chem.SanitizeMol(molecule)
             except ValueError as error:  # what RDKit raises here is one
                 raise ValueError(f"is no possible molecule: {_one_line(error)}") from None
     elif isinstance(row, str):
+        check_rings(row)
         molecule = chem.MolFromSmiles(row) if row.strip() else None
         if molecule is None:
             raise ValueError(_why_not(row, chem))

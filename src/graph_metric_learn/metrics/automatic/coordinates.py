@@ -6,7 +6,7 @@ apart, scaled to the length that it has in the space of the kernel.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from ..._core.compiled import share_of, shared
 from ..._core.hashing import ODD, mix, mix_word
 from ..._core.schema import Positive, Saved, array, dims_of
 from ...linalg.squared_distances import squared_distances
-from .families import Counts, Family, Points, VectorFamily
+from .families import Counts, Family, Points, VectorFamily, WholeFamily
 from .mixture import Described, Mixture
 
 MOST = 512  # coordinates with n_components="auto", at most
-_EXACT = 700  # landmarks up to which all axes are computed
-_ROUNDS = 4  # of the search for the largest axes of more
+_EXACT = 1500  # landmarks up to which axes are computed exactly
+_ROUNDS = 3  # of the search for the largest axes of more
 _SPARE = 16  # axes that are sought beside those that are wanted
 _NOISE = 1e-5  # variance along an axis, relative to that of all landmarks together, below which it is left out
 _SMOOTH = 1e-3  # squared length of the rest below which it fades out: there is nothing but rounding
@@ -66,9 +66,8 @@ class Coordinates(Saved):
 
         Places of hashes are taken modulo their number, so that places B / b apart become one.
         """
-        n_axes = min(n_axes, self.axes.shape[1])
-        rest = np.concatenate([self.rest[:n_axes], self.rest[-1:]])
-        rest = rest.reshape(n_axes + 1, -1, n_hashes).sum(1) if n_hashes else rest[:, :0]
+        rest = np.concatenate([self.rest[:-1][:n_axes], self.rest[-1:]])
+        rest = rest.reshape(len(rest), -1, n_hashes).sum(1) if n_hashes else rest[:, :0]
         return Coordinates(self.centre, np.ascontiguousarray(self.axes[:, :n_axes]), rest, self.unit)
 
     def place(self, kernel: np.ndarray, hashes: np.ndarray) -> np.ndarray:
@@ -85,19 +84,19 @@ class Coordinates(Saved):
 
 
 def fit_coordinates(
-    mixture: Mixture, kernel: np.ndarray, landmarks: Described, n_axes: int, n_hashes: int, seed: int
+    mixture: Mixture, kernel: np.ndarray, landmarks: Described, n_axes: int, n_hashes: int
 ) -> Coordinates:
     """Coordinates by the kernel among the landmarks [m, m] and their descriptions."""
     centre = kernel.mean(0, dtype=np.float64)
     gaps = kernel - centre - centre[:, None] + centre.mean()
-    variances, vectors = _largest(gaps, min(n_axes, len(kernel)), seed)
+    variances, vectors = _largest(gaps, min(n_axes, len(kernel)))
     kept = variances > _NOISE * max(float(np.trace(gaps)), 1e-300)
     vectors = vectors[:, kept] - vectors[:, kept].mean(0)
     axes = vectors / np.sqrt(variances[kept])
     hashes = hashed(mixture, landmarks, n_hashes)
     principal = (kernel - centre) @ axes
-    beside = np.column_stack([principal, np.ones(len(kernel))])
-    rest = np.linalg.lstsq(beside, hashes, rcond=1e-6)[0]  # axes are orthogonal: fewer of them have the same
+    mean = hashes.mean(0)  # principal coordinates are centred and orthogonal: each says its part alone
+    rest = np.concatenate([principal.T @ (hashes - mean) / (principal**2).sum(0)[:, None], mean[None]])
     found = Coordinates(centre, axes, rest, 1.0)
     placed = found.place(kernel, hashes)
     some = placed[:: max(1, len(placed) // _PAIRS)]
@@ -106,15 +105,18 @@ def fit_coordinates(
     return found
 
 
-def _largest(matrix: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _largest(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric matrix [m, m], descending [r], and their eigenvectors [m, r]."""
+    from scipy.linalg import eigh, qr
+
     if len(matrix) <= _EXACT:
-        values, vectors = np.linalg.eigh(matrix.astype(np.float64))
-        return values[::-1][:count], vectors[:, ::-1][:, :count]
+        last = len(matrix) - 1
+        values, vectors = eigh(matrix.astype(np.float64), subset_by_index=[last + 1 - count, last], check_finite=False)
+        return values[::-1], vectors[:, ::-1]
     exact = matrix.astype(np.float32)
-    basis = np.random.default_rng(seed).normal(size=(len(matrix), count + _SPARE)).astype(np.float32)
+    basis = np.random.default_rng(0).normal(size=(len(matrix), count + _SPARE)).astype(np.float32)
     for _ in range(_ROUNDS):
-        basis = np.linalg.qr(exact @ basis)[0]
+        basis = qr(exact @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
     values, turned = np.linalg.eigh((basis.T @ (matrix @ basis)).astype(np.float64))
     return values[::-1][:count], (basis @ turned)[:, ::-1][:, :count].astype(np.float64)
 
@@ -133,14 +135,22 @@ def _hashes_of(family: Family, described: Counts | Points, width: int, place: in
     """Hashes by one family [N, B]; those of the families, by place, are independent."""
     if isinstance(described, Counts):
         return _signed_counts(described, family.recipe.ranges, width, place)
+    if isinstance(family, WholeFamily):
+        return _waves(described.sets[0], family.scale, width, np.random.default_rng([place]), far=True)
     assert isinstance(family, VectorFamily)
     total = np.zeros((len(described), width), np.float32)
     for i, (vectors, scale) in enumerate(zip(described.sets, family.scales, strict=True)):
         rng = np.random.default_rng([place, i, vectors.shape[1]])
-        waves = rng.normal(size=(vectors.shape[1], width)).astype(np.float32) * np.float32(np.sqrt(2.0 / scale))
-        phases = rng.uniform(0, 2 * np.pi, width).astype(np.float32)
-        total += np.cos(vectors @ waves + phases) * np.float32(np.sqrt(2.0 / width / len(described.sets)))
+        total += _waves(vectors, np.sqrt(scale / 2.0), width, rng) / np.float32(np.sqrt(len(described.sets)))
     return total
+
+
+def _waves(vectors: Any, scale: float, width: int, rng: np.random.Generator, *, far: bool = False) -> np.ndarray:
+    """Random waves [N, B], whose products are on average exp(−d² / 2 scale²), or exp(−d / scale) with `far`."""
+    waves = rng.normal(size=(vectors.shape[1], width))
+    waves /= scale * (np.abs(rng.normal(size=width)) if far else 1.0)
+    phases = rng.uniform(0, 2 * np.pi, width)
+    return (np.cos(vectors @ waves + phases) * np.sqrt(2.0 / width)).astype(np.float32)
 
 
 def _signed_counts(counts: Counts, ranges: tuple[int, ...], width: int, place: int) -> np.ndarray:

@@ -61,7 +61,7 @@ class Estimate(Saved):
 
 def estimate_score(metric: GraphMetric, given: Given, rng: np.random.Generator) -> Estimate | None:
     """Fits the metric anew without each of five folds, and lets neighbours predict the fold; None without targets."""
-    objective, target, graphs, groups = metric.objective_, given.training.target, given.original, given.own_groups
+    objective, target, graphs, groups = metric.objective_, given.target, given.original, given.own_groups
     if not objective.supervised:
         return None
     copies = copy_groups(graphs)

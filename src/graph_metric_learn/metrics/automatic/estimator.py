@@ -15,14 +15,16 @@ from ..._core.validation import draw_seed
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import without_codes
 from ...graphs import Columns, Graphs
+from ...graphs.gaps import NodeMeans
 from ...objectives import OBJECTIVES, Objective
 from ...transport import Vectors
 from ..base import BaseGraphMetric, FoldView, hand_over_folds, in_range
 from ..explanation import Explanation
+from ..unused import warn_unused
 from .coordinates import Coordinates, hashed
 from .estimate import Estimate, estimate_score
-from .fitting import fit_given
-from .given import read_given
+from .fitting import Fitted, Resume, extend_classes, fit_given, fit_more, solved
+from .given import chunks_of_more, read_given
 from .learned import Learned
 from .mixture import AT_ONCE, Described, Mixture
 from .options import check_options
@@ -70,6 +72,10 @@ class GraphMetric(BaseGraphMetric):
         numbers for others (or for several columns), none without targets.
     edge_attribute, edge_label, edge_weight : str, optional
         Names of what edges carry, see :func:`as_graphs`.
+    graph_attribute : str or list of str, optional
+        Names of vectors of whole graphs, see :func:`as_graphs`.
+    missing : {"error", "mean"}
+        Whether node features that are NaN are an error, or were not measured: the mean stands in for them.
     edges : {"auto", False}
         False reads edges without what they carry.
     directed : {"auto", True, False}
@@ -139,6 +145,8 @@ class GraphMetric(BaseGraphMetric):
         edge_attribute: str | None = None,
         edge_label: str | None = None,
         edge_weight: str | None = "weight",
+        graph_attribute: Any = None,
+        missing: str = "error",
         edges: Any = "auto",
         directed: Any = "auto",
         n_components: Any = "auto",
@@ -160,6 +168,8 @@ class GraphMetric(BaseGraphMetric):
         self.edge_attribute = edge_attribute
         self.edge_label = edge_label
         self.edge_weight = edge_weight
+        self.graph_attribute = graph_attribute
+        self.missing = missing
         self.edges = edges
         self.directed = directed
         self.n_components = n_components
@@ -173,6 +183,7 @@ class GraphMetric(BaseGraphMetric):
     labelled_: bool
     edge_reading_: EdgeReading
     columns_: Columns
+    node_means_: NodeMeans
     directed_: bool
     mixture_: Mixture
     coordinates_: Coordinates
@@ -198,15 +209,60 @@ class GraphMetric(BaseGraphMetric):
         check_options(self)
         self.seed_ = draw_seed(self.random_state)
         rng = np.random.default_rng(self.seed_)
-        given = read_given(self, graphs, y, groups)
-        fitted = fit_given(self, given, rng)
+        given = read_given(self, graphs, y, groups, rng)
+        warn_unused(given.original, {"edge labels", "edge vectors", "edge weights", "edge directions", "graph vectors"})
+        fitted, self._resume = fit_given(self, given, rng)
+        self._take(fitted)
+        self.seconds_ = time.perf_counter() - began
+        self.estimate_ = estimate_score(self, given, rng) if self.estimate else None
+        return self
+
+    def partial_fit(self, graphs: Any, y: Any = None, groups: Any = None, classes: Any = None) -> GraphMetric:
+        """Learns from more graphs, as `fit` on all would with the same landmarks; vectors of before are out of date.
+
+        Kernel and landmarks stay; the regression, the weight of its scores and the coordinates are those of all graphs
+        so far. A metric that is not fitted yet is fitted. One that was loaded can go on where it was saved by
+        ``save(resumable=True)``.
+
+        Parameters
+        ----------
+        graphs, y, groups
+            As in `fit`.
+        classes : list of labels, optional
+            All classes, where some were not seen before.
+        """
+        if not hasattr(self, "mixture_"):
+            return self.fit(graphs, y, groups)
+        if self._resume is None:
+            raise ValueError(
+                "there is nothing to go on from: fit with targets and learn=True, and save a model that is to learn more "
+                "by save(resumable=True)"
+            )
+        began = time.perf_counter()
+        if classes is not None:
+            extend_classes(self, self._resume, classes)
+        chunks = chunks_of_more(self, graphs, y, groups, self._resume.n_graphs)
+        fitted = fit_more(self, self._resume, chunks)
+        if fitted is not None:
+            self._take(fitted)
+        else:
+            assert self.learned_ is not None
+            self.learned_ = solved(self._resume, self.learned_)
+        self.seconds_ += time.perf_counter() - began
+        return self
+
+    _resume: Resume | None = None  # what `partial_fit` goes on from; large, so neither saved nor pickled unasked
+
+    def _take(self, fitted: Fitted) -> None:
+        """Becomes what was found."""
         self.mixture_, self.coordinates_ = fitted.mixture, fitted.coordinates
         self.learned_, self.width_ = fitted.learned, fitted.width
         if fitted.views is not None:
             hand_over_folds(self, fitted.views)
-        self.seconds_ = time.perf_counter() - began
-        self.estimate_ = estimate_score(self, given, rng) if self.estimate else None
-        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but what `partial_fit` goes on from."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_resume"}
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -279,7 +335,7 @@ class GraphMetric(BaseGraphMetric):
         return views_without(self, self.as_fitted(self.read(graphs)), folds)
 
     def placed(self, described: Described, kernel: np.ndarray) -> np.ndarray:
-        """Coordinates of the distance [N, d], float32, from descriptions of graphs and their kernels to the landmarks."""
+        """Coordinates of the distance [N, d], float32, from descriptions of graphs and kernels to the landmarks."""
         vectors = self.coordinates_.place(kernel, hashed(self.mixture_, described, self.coordinates_.n_hashes))
         if self.learned_ is None or self.learned_.width == 0:
             return vectors
@@ -287,7 +343,8 @@ class GraphMetric(BaseGraphMetric):
 
     def as_fitted(self, read: Graphs) -> Graphs:
         """Graphs that were read, with labels and edges as in `fit`."""
-        return self.edge_reading_.apply(without_codes(read, self.label_columns_, self.labelled_))
+        filled = self.node_means_.fill(read)
+        return self.edge_reading_.apply(without_codes(filled, self.label_columns_, self.labelled_))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that makes up the fitted metric: what JSON can hold, and arrays."""

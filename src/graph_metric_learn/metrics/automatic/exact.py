@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +18,9 @@ from ...linalg.ridge import fit_ridge, held_out_fits, weighted_means
 from .training import Training
 from .weights import SHARES, centred, likeliest_weights, mixed_weights
 
-ANEW = 1500  # graphs up to which weights are chosen anew without each fold
-APART = 1000  # of more graphs, those that weights are chosen by, and that are never held out
-_PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # λ, for kernels with k(G, G) = 1
-_WEIGHED_ON = 400  # graphs that the likeliest weights are found on
+PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ that are tried, for kernels with k(G, G) = 1
+_START = 3  # which of them is tried first
+_WEIGHED_ON = 300  # graphs that the likeliest weights are found on
 _GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
 _GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
 _DRAWS = 3  # but at most so often
@@ -108,42 +106,68 @@ class Weights:
 
 @one_thread_for_products()
 def choose_setting(weights: Weights, rng: np.random.Generator) -> tuple[Setting, list[list[Weighed]]]:
-    """The setting that does best on folds, and the weights that were found without each of them, by draw of folds."""
+    """The setting that does best on folds, and the weights that were found without each of them, by draw of folds.
+
+    One part of the setting after the other: the penalty, the share of even weights, the penalty again near by, and the
+    weights of graphs.
+    """
     training = weights.training
-    powers = training.powers if training.target.ndim == 1 else training.powers[:1]
-    settings = [Setting(*one) for one in product(SHARES, _PENALTIES, powers)]
-    n_draws = min(_DRAWS, -(-_GRAPHS // len(training)))
-    parts: list[tuple[int, np.ndarray, np.ndarray, np.random.Generator]] = []
-    for draw in range(n_draws):
+    draws = _weighed_draws(weights, rng)
+    parts = [part for draw in draws for part in draw]
+    losses: dict[Setting, float] = {}
+    kernels: dict[float, list[np.ndarray]] = {}  # by share, of each fold
+
+    def look(share: float, at: int, power: float) -> float:
+        setting = Setting(share, PENALTIES[at], power)
+        if setting not in losses:
+            if share not in kernels:
+                kernels.clear()
+                kernels[share] = list(by_threads(lambda part: weights.mixture(part.weights, share), parts))
+            found = by_threads(lambda i: _predicted(training, parts[i], kernels[share][i], setting), range(len(parts)))
+            losses[setting] = loss(training, [part.test for part in parts], list(found))
+        return losses[setting]
+
+    power = training.powers[0] if training.target.ndim > 1 else training.powers[len(training.powers) // 2]
+    best = None
+    for share in SHARES:
+        start = _START if best is None else PENALTIES.index(best.penalty)
+        walk(lambda at, share=share: look(share, at, power), start, len(PENALTIES))  # type: ignore[misc]
+        best = min(losses, key=lambda one: losses[one])
+    assert best is not None
+    for other in training.powers if training.target.ndim == 1 else ():
+        look(best.share, PENALTIES.index(best.penalty), other)
+    return min(losses, key=lambda one: losses[one]), draws
+
+
+def walk(look: Callable[[int], float], start: int, count: int) -> int:
+    """The index among 0 … count − 1 from which no step leads to less, looked for from a start."""
+    at, step = start, 1 if start + 1 < count and look(start + 1) < look(start) else -1
+    while 0 <= at + step < count and look(at + step) < look(at):
+        at += step
+    return at
+
+
+def _weighed_draws(weights: Weights, rng: np.random.Generator) -> list[list[Weighed]]:
+    """Folds, and weights of families that are found without each, by draw."""
+    training, draws = weights.training, []
+    for _ in range(min(_DRAWS, -(-_GRAPHS // len(training)))):
         folds = training.folds(rng)
-        for fold in np.unique(folds):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            if len(train) and len(test):
-                parts.append((draw, train, test, rng.spawn(1)[0]))
-    if not parts:
-        raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
+        parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
+        parts = [(train, test) for train, test in parts if len(train) and len(test)]
+        if not parts:
+            raise ValueError("all graphs are of one group: none can be held out; give more groups, or learn=False")
+        seeds = rng.spawn(len(parts))
+        found = by_threads(lambda i: weights.likeliest(parts[i][0], seeds[i]), range(len(parts)))  # noqa: B023
+        draws.append([Weighed(train, test, own) for (train, test), own in zip(parts, found, strict=True)])
+    return draws
 
-    def tried(part: tuple[int, np.ndarray, np.ndarray, np.random.Generator]) -> tuple[Weighed, list[np.ndarray]]:
-        _, train, test, own = part
-        weighed = Weighed(train, test, weights.likeliest(train, own))
-        outputs = filled(training.outputs[train])
-        predictions = []
-        for share in SHARES:
-            kernel = weights.mixture(weighed.weights, share)
-            among, across = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
-            for _, penalty, power in (one for one in _values(settings) if one[0] == share):
-                rows = training.part(train).row_weights(power)
-                mean = weighted_means(outputs, rows)
-                predictions.append(across @ fit_ridge(among, outputs - mean, penalty, rows) + mean)
-        return weighed, predictions
 
-    found = list(by_threads(tried, parts))
-    tests = [weighed.test for weighed, _ in found]
-    losses = [loss(training, tests, [parts[i] for _, parts in found]) for i in range(len(settings))]
-    draws: list[list[Weighed]] = [[] for _ in range(n_draws)]
-    for (draw, *_), (weighed, _) in zip(parts, found, strict=True):
-        draws[draw].append(weighed)
-    return settings[int(np.argmin(losses))], draws
+def _predicted(training: Training, part: Weighed, kernel: np.ndarray, setting: Setting) -> np.ndarray:
+    """What a regression without the test graphs says of them [H, T]."""
+    outputs, rows = filled(training.outputs[part.train]), training.part(part.train).row_weights(setting.power)
+    mean = weighted_means(outputs, rows)
+    alpha = fit_ridge(kernel[np.ix_(part.train, part.train)], outputs - mean, setting.penalty, rows)
+    return kernel[np.ix_(part.test, part.train)] @ alpha + mean
 
 
 def filled(outputs: np.ndarray) -> np.ndarray:
@@ -152,10 +176,6 @@ def filled(outputs: np.ndarray) -> np.ndarray:
     if known.all() or len(np.unique(known, axis=1).T) <= _GAPS:
         return outputs
     return np.where(known, outputs, weighted_means(outputs))
-
-
-def _values(settings: Sequence[Setting]) -> list[tuple[float, float, float]]:
-    return [(one.share, one.penalty, one.power) for one in settings]
 
 
 def loss(training: Training, tests: Sequence[np.ndarray], predictions: Sequence[np.ndarray]) -> float:
@@ -170,7 +190,7 @@ def loss(training: Training, tests: Sequence[np.ndarray], predictions: Sequence[
     predicted = np.where(known, predicted - weighted_means(outputs), 0.0)
     if not training.objective.scale_invariant:
         return float(((truth - predicted) ** 2).sum())
-    return -max(float((truth * predicted).sum()), 0.0) ** 2 / max(float((predicted**2).sum()), 1e-300)
+    return -(max(float((truth * predicted).sum()), 0.0) ** 2) / max(float((predicted**2).sum()), 1e-300)
 
 
 @dataclass
@@ -180,10 +200,6 @@ class Regression:
     Attributes
     ----------
     setting : Setting
-    weights : ndarray [F]
-        Of the families.
-    kernel : ndarray [N, N]
-        Among the graphs, by these weights.
     alpha : ndarray [N, T]
         Scores of a graph are k(G, ·) α + mean.
     mean : ndarray [T]
@@ -192,19 +208,14 @@ class Regression:
     """
 
     setting: Setting
-    weights: np.ndarray
-    kernel: np.ndarray
     alpha: np.ndarray
     mean: np.ndarray
     draws: list[Callable[[], Iterator[Fold]]]
 
 
-def fit_few(weights: Weights, rng: np.random.Generator) -> Regression:
-    """From all families' kernels among all graphs: weights are chosen anew without each fold."""
+def fit_few(weights: Weights, kernel: np.ndarray, setting: Setting, draws: list[list[Weighed]]) -> Regression:
+    """From the kernel among all graphs [N, N], all families' kernels, and weights chosen anew without each fold."""
     training = weights.training
-    setting, draws = choose_setting(weights, rng)
-    own = mixed_weights(weights.likeliest(np.arange(len(training)), rng), weights.even, setting.share)
-    kernel = weights.mixture(own, 0.0)
     rows, outputs = training.row_weights(setting.power), training.outputs
     mean = weighted_means(outputs, rows)
     alpha = fit_ridge(kernel, outputs - mean, setting.penalty, rows)
@@ -217,13 +228,12 @@ def fit_few(weights: Weights, rng: np.random.Generator) -> Regression:
             alpha = fit_ridge(among[np.ix_(train, train)], outputs[train] - mean, setting.penalty, rows)
             yield Fold(train, test, among[:, train] @ alpha + mean, among)
 
-    return Regression(setting, own, kernel, alpha, mean, [lambda draw=draw: folds(draw) for draw in draws])  # type: ignore[misc]
+    return Regression(setting, alpha, mean, [lambda draw=draw: folds(draw) for draw in draws])  # type: ignore[misc]
 
 
 def fit_many(
-    kernel: np.ndarray, weights: np.ndarray, setting: Setting, apart: np.ndarray, training: Training,
-    rng: np.random.Generator,
-) -> Regression:  # fmt: skip
+    kernel: np.ndarray, setting: Setting, apart: np.ndarray, training: Training, rng: np.random.Generator
+) -> Regression:
     """From the kernel among all graphs [N, N], chosen by those `apart`, which are known in every fold.
 
     The penalty is the best near that of the setting, by folds of the other graphs.
@@ -242,17 +252,11 @@ def fit_many(
                 tried[other] = tried[other][0], ()
         return tried[penalty][0]
 
-    at = _PENALTIES.index(setting.penalty)
-    look(setting.penalty)
-    step = -1 if at and look(_PENALTIES[at - 1]) < look(setting.penalty) else 1
-    at += min(step, 0)
-    while 0 <= at + step < len(_PENALTIES) and look(_PENALTIES[at + step]) < look(_PENALTIES[at]):
-        at += step
-    best = _PENALTIES[at]
+    best = PENALTIES[walk(lambda at: look(PENALTIES[at]), PENALTIES.index(setting.penalty), len(PENALTIES))]
     alpha, mean, scores = tried[best][1]
 
     def folds() -> Iterator[Fold]:
         for test, fitted in zip(tests, scores, strict=True):
             yield Fold(np.setdiff1d(np.arange(len(training)), test), test, fitted, kernel)
 
-    return Regression(Setting(setting.share, best, setting.power), weights, kernel, alpha, mean, [folds])
+    return Regression(Setting(setting.share, best, setting.power), alpha, mean, [folds])

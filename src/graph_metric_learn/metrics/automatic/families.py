@@ -23,9 +23,11 @@ from ...graphs import Graphs
 from ...linalg.multisets import MinSums
 from ...linalg.principal_axes import MAX_COLUMNS, principal_components
 from ...linalg.squared_distances import squared_distances
-from .recipes import MULTISET, Recipe
+from .recipes import MULTISET, WHOLE, Recipe
 
 Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; names of trees as uint64
+KNOTS = 101  # percentiles that numbers are compared with
+_TAIL = 0.005  # least and largest rank of a number
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
 
 
@@ -222,6 +224,70 @@ class VectorFamily(Family):
         return self.points
 
 
+class WholeFamily(Family):
+    """Vectors of whole graphs: exp(−d / scale), d between normal scores, categories, and what is not measured.
+
+    Attributes
+    ----------
+    knots : ndarray [q, 101]
+        Percentiles of each column, by which numbers become normal scores; entries of one-hot columns as well.
+    scale : float
+        The median distance.
+    points : Points
+        The references.
+    """
+
+    knots: np.ndarray
+    scale: float
+    points: Points
+
+    def learn(self, vectors: np.ndarray) -> Points:
+        """Learns percentiles and scale from vectors of a sample [N, q]; and describes these."""
+        some = np.where(np.isfinite(vectors).any(0), vectors, 0.0)
+        self.knots = np.nanpercentile(some, np.linspace(0, 100, KNOTS), axis=0).T
+        described = self.described_vectors(vectors)
+        self.scale = float(np.sqrt(_typical_square(described.sets[0])))
+        return described
+
+    def described_vectors(self, vectors: np.ndarray) -> Points:
+        """Normal scores of vectors [N, q], 0 where one is missing, beside a column that says so: [N, 2 q]."""
+        from scipy.special import ndtri
+
+        known = np.isfinite(vectors)
+        scores = np.zeros(vectors.shape)
+        for j, knots in enumerate(self.knots):
+            if knots[-1] > knots[0]:
+                value = np.where(known[:, j], vectors[:, j], knots[0])
+                low, high = (np.searchsorted(knots, value, side) for side in ("left", "right"))
+                rank = (low + high) / 2 / KNOTS  # of equal numbers, the middle
+                inside = (low > 0) & (high < KNOTS) & (low == high)
+                rank[inside] = np.interp(value[inside], knots, (np.arange(KNOTS) + 0.5) / KNOTS)
+                scores[:, j] = ndtri(np.clip(rank, _TAIL, 1 - _TAIL)) * known[:, j]
+        return Points([np.concatenate([scores, ~known], axis=1).astype(np.float32)])
+
+    def fit(self, blocks: Blocks, sizes: Mapping[str, np.ndarray], rng: np.random.Generator) -> None:
+        """Nothing: what is learned is learned from the vectors themselves."""
+
+    def described(self, graphs: Graphs, blocks: Blocks, sizes: Mapping[str, np.ndarray]) -> Points:
+        assert graphs.graph_x is not None
+        if not hasattr(self, "knots"):
+            return self.learn(graphs.graph_x)
+        return self.described_vectors(graphs.graph_x)
+
+    def refer_to(self, described: Points) -> WholeFamily:
+        family = WholeFamily(self.name, self.recipe)
+        family.__dict__.update(self.__dict__, points=described)
+        return family
+
+    def kernel(self, described: Points | None = None) -> np.ndarray:
+        mine = self.points.sets[0]
+        squares = squared_distances(mine) if described is None else squared_distances(described.sets[0], mine)
+        return np.exp(np.sqrt(squares) / -self.scale).astype(np.float32)
+
+    def references(self) -> Points:
+        return self.points
+
+
 def _joined(blocks: Blocks, names: Sequence[str]) -> np.ndarray:
     """Blocks side by side, divided by the root of their number; names of trees as they are."""
     joined = np.concatenate([blocks[name] for name in names], axis=1)
@@ -239,4 +305,5 @@ def _typical_square(vectors: Any) -> float:
 
 def family_of(name: str, recipe: Recipe) -> Family:
     """A family by its recipe, not fitted."""
-    return (MultisetFamily if recipe.embedding == MULTISET else VectorFamily)(name, recipe)
+    homes: dict[str, type[Family]] = {MULTISET: MultisetFamily, WHOLE: WholeFamily}
+    return homes.get(recipe.embedding, VectorFamily)(name, recipe)

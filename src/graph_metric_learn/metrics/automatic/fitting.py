@@ -1,24 +1,25 @@
-"""From training graphs to a fitted metric: describe, weigh the families, regress, weigh the scores, keep coordinates."""
+"""From training graphs to a fitted metric: weigh the families, regress, weigh the scores, keep coordinates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import torch
-
-from ..._core.progress import progress_bar
 
 from ...features.copies import graph_hashes
 from ...graphs import Graphs
 from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
 from ...linalg.squared_distances import squared_distances
+from ...objectives import Classes
+from ...objectives.scoring import Scorer
 from ...transport.devices import resolve_device
 from ..base import FoldView
 from .coordinates import Coordinates, fit_coordinates, hashed
-from .exact import ANEW, APART, Regression, Setting, Weights, choose_setting, fit_few, fit_many
+from .exact import Regression, Setting, Weighed, Weights, choose_setting, fit_few, fit_many
 from .given import Given
 from .landmarks import JUDGED, Chunk, Judged, Pass, judged_folds, regression_of, run, sides_of
 from .learned import Learned
@@ -31,12 +32,50 @@ from .width import Width, choose_width, most_coordinates, parts_of_width, score_
 if TYPE_CHECKING:
     from .estimator import GraphMetric
 
-LANDMARKS = 5000  # with n_landmarks="auto", at most
-_FITTED_TO = 1000  # graphs that descriptions are fitted to, at most, of no more nodes than:
-_MAX_NODES, _MIN_GRAPHS = 80_000, 100  # but at least so many graphs
+ANEW = 1500  # landmarks up to which weights are chosen anew without each fold
+_APART = 1000  # of more landmarks, those that weights are chosen by, and that are never held out
+_FEW = 300  # graphs that must be judged, so that something is chosen by them
+_MAX_NODES, _MIN_GRAPHS = 80_000, 100  # descriptions are fitted to at most 80,000 nodes, but at least 100 graphs
 _MAX_ARCS = 4_000_000  # the same for edges that carry something, counted in both directions
-_CHUNK = 2000  # graphs that are described at once
 _NARROW = 64  # coordinates up to which the score weight is chosen for the coordinates that are kept
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Families and their weights.
+
+    Attributes
+    ----------
+    describer, described
+        Families fitted to some of the landmarks, and the descriptions of these.
+    rows : ndarray
+        Which landmarks these are.
+    weights : dict of float
+        By family.
+    setting : Setting or None
+        What folds of these landmarks chose; None without targets.
+    kernels : Weights or None
+        The families' kernels among these landmarks.
+    draws : list of lists of Weighed
+        Weights without each fold.
+    """
+
+    describer: Describer
+    described: Described
+    rows: np.ndarray
+    weights: dict[str, float]
+    setting: Setting | None = None
+    kernels: Weights | None = None
+    draws: tuple[list[Weighed], ...] = ()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel of the metric with its landmarks: descriptions, and the kernel among them [m, m]."""
+
+    mixture: Mixture
+    landmarks: Described
+    among: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -50,141 +89,78 @@ class Fitted:
     views: Callable[[int], list[FoldView]] | None = None  # distances by fold, for what is chosen after the metric
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The kernel of the metric with its landmarks, and a regression on it where there are targets."""
+@dataclass
+class Resume:
+    """What more graphs are learned by: the kernel, and sums over the graphs so far.
 
-    mixture: Mixture
-    landmarks: Described
-    kernel: np.ndarray  # among the landmarks [m, m]
-    regression: Regression | None = None
+    Attributes
+    ----------
+    kernel : Kernel
+    training : Training
+        The landmarks.
+    names : ndarray [m], uint64
+        Hashes of the landmarks.
+    known : ndarray, uint64
+        Hashes of the landmarks, or of their groups: graphs with these are never judged.
+    setting : Setting
+    passed : Pass or None
+        None as long as all graphs are landmarks.
+    n_graphs : int
+    """
+
+    kernel: Kernel
+    training: Training
+    names: np.ndarray
+    known: np.ndarray
+    setting: Setting
+    passed: Pass | None
+    n_graphs: int
 
 
-def fit_given(metric: GraphMetric, given: Given, rng: np.random.Generator) -> Fitted:
+def fit_given(metric: GraphMetric, given: Given, rng: np.random.Generator) -> tuple[Fitted, Resume | None]:
     """The stages of a fit."""
-    most = LANDMARKS if isinstance(metric.n_landmarks, str) else int(metric.n_landmarks)
-    if len(given.graphs) > most:
-        return fit_landmarks(metric, given, most, rng)
-    if not given.training.objective.supervised:
-        chosen = without_targets(given, rng)
-    elif len(given.graphs) <= ANEW:
-        chosen = from_few(given, rng)
-    else:
-        chosen = from_many(given, rng)
-    return learned_from(metric, given, chosen)
+    for_weights, for_folds = rng.spawn(2)
+    selected = select(given, for_weights)
+    kernel = with_landmarks(selected, given)
+    names = graph_hashes(given.graphs)
+    if selected.setting is None or not metric.learn:
+        return keep(metric, kernel, None, given.training, (kernel.among, kernel.landmarks)), None
+    known = names if given.group_names is None else given.group_names
+    resume = Resume(kernel, given.training, names, known, selected.setting, None, len(names))
+    fitted: Fitted | None = None
+    if given.rest is not None:
+        fitted = fit_more(metric, resume, given.rest)
+    if given.rest is None or fitted is None:
+        regression = exact_regression(selected, kernel, given.training, for_folds)
+        judged = kernel.among, kernel.landmarks
+        fitted = keep(metric, kernel, regression, given.training, judged, names=names)
+        resume.setting = regression.setting
+    if resume.passed is not None and fitted.learned is not None and fitted.learned.n_graphs < resume.n_graphs:
+        fitted = replace(fitted, learned=solved(resume, fitted.learned))
+    return fitted, resume
 
 
-def without_targets(given: Given, rng: np.random.Generator) -> Chosen:
-    """Even weights."""
-    describer, described, kernels = described_sample(given, _sample(given, _FITTED_TO, rng), rng)
+# --- which families count --------------------------------------------------------------------------------------------
+
+
+def select(given: Given, rng: np.random.Generator) -> Selected:
+    """Weighs the families by some of the landmarks; without targets, evenly."""
+    training, supervised = given.training, given.training.objective.supervised
+    rows = np.arange(len(training))
+    if len(rows) > (ANEW if supervised else _APART):
+        rows = rows_apart(training, rng)
+    describer, described, kernels = described_sample(given, rows, rng)
     names = list(kernels)
-    weights = even_over(names, *_kinds(describer, names))
-    return _with_landmarks(describer, dict(zip(names, weights, strict=True)), given, described)
-
-
-def from_few(given: Given, rng: np.random.Generator) -> Chosen:
-    """Weights chosen by all graphs, and without each fold for what is chosen later."""
-    describer, described, kernels = described_sample(given, np.arange(len(given.graphs)), rng)
-    weights = _weights(describer, kernels, given.training)
-    regression = fit_few(weights, rng)
-    mixture = Mixture.of(describer, dict(zip(kernels, regression.weights, strict=True)), described)
-    return Chosen(mixture, described, regression.kernel, regression)
-
-
-def from_many(given: Given, rng: np.random.Generator) -> Chosen:
-    """Weights chosen by some of the graphs, which are never held out."""
-    apart = apart_rows(given.training, rng)
-    describer, described, kernels = described_sample(given, apart, rng)
-    setting, own = _setting_and_weights(_weights(describer, kernels, given.training.part(apart)), rng)
-    chosen = _with_landmarks(describer, dict(zip(kernels, own, strict=True)), given, {})
-    regression = fit_many(chosen.kernel, own, setting, apart, given.training, rng)
-    return replace(chosen, regression=regression)
-
-
-def _setting_and_weights(weights: Weights, rng: np.random.Generator) -> tuple[Setting, np.ndarray]:
-    """What folds of some graphs choose, and weights of families [F] by all of these."""
-    setting, _ = choose_setting(weights, rng)
-    rows = np.arange(len(weights.training))
-    return setting, mixed_weights(weights.likeliest(rows, rng), weights.even, setting.share)
-
-
-def fit_landmarks(metric: GraphMetric, given: Given, most: int, rng: np.random.Generator) -> Fitted:
-    """The stages of a fit where graphs are more than landmarks."""
-    rows = landmark_rows(given, most, rng)
-    graphs, training = given.graphs[rows], given.training.part(rows)
-    names = None if given.group_names is None else given.group_names[rows]
-    of_landmarks = replace(given, graphs=graphs, training=training, group_names=names)
-    if not training.objective.supervised:
-        return learned_from(metric, of_landmarks, without_targets(of_landmarks, rng))
-    tuning = tuning_rows(training, rng)
-    describer, _, kernels = described_sample(of_landmarks, tuning, rng)
-    setting, own = _setting_and_weights(_weights(describer, kernels, training.part(tuning)), rng)
-    chosen = _with_landmarks(describer, dict(zip(kernels, own, strict=True)), of_landmarks, {})
-    if not metric.learn:
-        return learned_from(metric, of_landmarks, chosen)
-    device = resolve_device(metric.device, auto="cuda" if torch.cuda.is_available() else "cpu")
-    n_sides, n_targets = _sides(training), training.outputs.shape[1]
-    sums: FoldSums | KeptFeatures
-    if given.training.target.ndim > 1 and (len(training.powers) > 1 or not np.isfinite(given.training.outputs).all()):
-        sums = KeptFeatures(len(rows), n_targets, N_FOLDS, device)
-    else:
-        sums = FoldSums(n_sides, N_FOLDS + 1, len(rows), n_targets, device)
-    judged = Judged([JUDGED // n_sides] * n_sides)
-    known = graph_hashes(graphs) if names is None else names
-    passed = Pass(chosen.mixture, Whitening.fit(chosen.kernel, device), sums, judged, known)
-    run(passed, chunks_of(given, metric.progress), training)
-    return learned_from_pass(metric, of_landmarks, replace(chosen, regression=None), passed, setting)
-
-
-def _sides(training: Training) -> int:
-    """Whether graphs of the rarer of two classes may count more than others: 2, else 1."""
-    return 2 if len(training.powers) > 1 and training.outputs.shape[1] == 2 and training.target.ndim == 1 else 1
-
-
-def landmark_rows(given: Given, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices of the landmarks: at random, whole groups where the user named some."""
-    if given.own_groups is None:
-        return given.training.objective.subsample(given.training.target, most, rng)
-    members, chosen, count = _members(given.own_groups), [], 0
-    for group in rng.permutation(len(members)):
-        if count + len(members[group]) <= most:
-            chosen.append(members[group])
-            count += len(members[group])
-    return np.sort(np.concatenate(chosen)) if chosen else given.training.objective.subsample(
-        given.training.target, most, rng
-    )
-
-
-def tuning_rows(training: Training, rng: np.random.Generator) -> np.ndarray:
-    """Landmarks that weights are chosen by: about 1000, half of them of the rare class where there is one."""
-    if _sides(training) == 1:
-        return training.objective.subsample(training.target, APART, rng)
-    sides = sides_of(training, training.target)
-    rare, others = (rng.permutation(np.flatnonzero(sides == side))[: APART // 2] for side in (1, 0))
-    return np.sort(np.concatenate([rare, others]))
-
-
-def chunks_of(given: Given, progress: bool | None) -> Iterator[Chunk]:
-    """All training graphs, some at a time."""
-    total = len(given.graphs)
-    with progress_bar(progress, "learning", total=total, unit="graph", delay=2.0) as bar:
-        for start in range(0, total, _CHUNK):
-            rows = np.arange(start, min(start + _CHUNK, total))
-            part = given.training.part(rows)
-            names = None if given.group_names is None else given.group_names[rows]
-            yield Chunk(given.graphs[rows], part.outputs, part.target, names, start)
-            bar.update(len(rows))
-
-
-def learned_from_pass(
-    metric: GraphMetric, given: Given, chosen: Chosen, passed: Pass, setting: Setting
-) -> Fitted:
-    """Solves the regression, weighs its scores by the judged graphs, and keeps as few coordinates as will do."""
-    assert metric.seed_ is not None
-    judged, kept, tests = judged_folds(passed, given.training)
-    regression, to_landmarks = regression_of(passed, setting, judged, kept, tests, chosen.kernel)
-    return keep(metric, replace(chosen, regression=regression), judged, (to_landmarks, kept["described"]), kept["index"],
-                graph_hashes(given.graphs))  # fmt: skip
+    recipes = [describer.families[name].recipe for name in names]
+    kinds = {name: recipe.kind for name, recipe in zip(names, recipes, strict=True)}
+    even = even_over(names, kinds, {name: recipe.embedding for name, recipe in zip(names, recipes, strict=True)})
+    if not supervised:
+        return Selected(describer, described, rows, dict(zip(names, even.tolist(), strict=True)))
+    weights = Weights(np.stack(list(kernels.values())), even, training.part(rows))
+    setting, draws = choose_setting(weights, rng)
+    own = mixed_weights(weights.likeliest(np.arange(len(rows)), rng), even, setting.share)
+    chosen = dict(zip(names, own.tolist(), strict=True))
+    return Selected(describer, described, rows, chosen, setting, weights, tuple(draws))
 
 
 def described_sample(
@@ -196,8 +172,7 @@ def described_sample(
     describer, described = Describer.fit(given.recipes, graphs if few is None else graphs[few], rng)
     if few is not None:
         described = describer.describe(graphs)
-    kernels = family_kernels(describer, described)
-    return describer, described, kernels
+    return describer, described, family_kernels(describer, described)
 
 
 def _few(graphs: Graphs, rng: np.random.Generator) -> np.ndarray | None:
@@ -209,101 +184,158 @@ def _few(graphs: Graphs, rng: np.random.Generator) -> np.ndarray | None:
     return np.sort(rng.permutation(len(graphs))[:most]) if len(graphs) > most else None
 
 
-def _sample(given: Given, most: int, rng: np.random.Generator) -> np.ndarray:
-    return given.training.objective.subsample(given.training.target, most, rng)
+def rows_apart(training: Training, rng: np.random.Generator) -> np.ndarray:
+    """About 1000 of the graphs, each with all of its group; half of them of the rare class where one may count more."""
+    some = training.objective.subsample(training.target, _APART, rng)
+    if n_sides(training) == 2:
+        sides = sides_of(training, training.target)
+        some = np.concatenate([rng.permutation(np.flatnonzero(sides == side))[: _APART // 2] for side in (0, 1)])
+    members, chosen, count = members_of(training.groups), [], 0
+    for group in rng.permutation(np.unique(training.groups[some])).tolist():
+        if count + len(members[group]) <= _APART:
+            chosen.append(members[group])
+            count += len(members[group])
+    return np.sort(np.concatenate(chosen)) if chosen else np.sort(some)
 
 
-def apart_rows(training: Training, rng: np.random.Generator) -> np.ndarray:
-    """About 1000 of the graphs, each with all of its group, at most a third of them all."""
-    some = training.objective.subsample(training.target, APART, rng)
-    most = max(APART, len(training) // 3)
-    chosen: list[np.ndarray] = []
-    members = _members(training.groups)
-    count = 0
-    for group in rng.permutation(np.unique(training.groups[some])):
-        rows = members[group]
-        if count + len(rows) <= most:
-            chosen.append(rows)
-            count += len(rows)
-        if count >= APART:
-            break
-    return np.sort(np.concatenate(chosen)) if chosen else some
-
-
-def _members(groups: np.ndarray) -> dict[int, np.ndarray]:
+def members_of(groups: np.ndarray) -> dict[int, np.ndarray]:
     """Indices of the graphs of each group."""
     order = np.argsort(groups, kind="stable")
     names, starts = np.unique(groups[order], return_index=True)
     return dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _kinds(describer: Describer, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The kind and the embedding of families."""
-    recipes = {name: describer.families[name].recipe for name in names}
-    return {n: one.kind for n, one in recipes.items()}, {n: one.embedding for n, one in recipes.items()}
+def n_sides(training: Training) -> int:
+    """2 where graphs of the rarer of two classes may count more than others, else 1."""
+    rare = len(training.powers) > 1 or training.powers[0] > 0
+    return 2 if rare and training.target.ndim == 1 and training.outputs.shape[1] == 2 else 1
 
 
-def _weights(describer: Describer, kernels: dict[str, np.ndarray], training: Training) -> Weights:
-    names = list(kernels)
-    return Weights(np.stack(list(kernels.values())), even_over(names, *_kinds(describer, names)), training)
+def with_landmarks(selected: Selected, given: Given) -> Kernel:
+    """All landmarks described, and compared with each other."""
+    used = {name: weight for name, weight in selected.weights.items() if weight > 0}
+    whole = len(selected.rows) == len(given.graphs)
+    landmarks = selected.described if whole else selected.describer.only(used).describe(given.graphs)
+    mixture = Mixture.of(selected.describer, used, landmarks)
+    return Kernel(mixture, {name: landmarks[name] for name in used}, mixture.kernel())
 
 
-def _with_landmarks(describer: Describer, weights: dict[str, float], given: Given, described: Described) -> Chosen:
-    """All graphs as landmarks; described anew unless they are all there."""
-    describer = describer.only([name for name, weight in weights.items() if weight > 0])
-    known = described and len(next(iter(described.values()))) == len(given.graphs)
-    landmarks = described if known else describer.describe(given.graphs)
-    mixture = Mixture.of(describer, weights, landmarks)
-    return Chosen(mixture, landmarks, mixture.kernel())
+# --- regression ------------------------------------------------------------------------------------------------------
 
 
-def learned_from(metric: GraphMetric, given: Given, chosen: Chosen) -> Fitted:
-    """Weighs the scores of the regression by folds, and keeps as few coordinates as will do."""
-    judged = (chosen.kernel, chosen.landmarks)
-    return keep(metric, chosen, given.training, judged, np.arange(len(given.training)), graph_hashes(given.graphs))
+def exact_regression(selected: Selected, kernel: Kernel, training: Training, rng: np.random.Generator) -> Regression:
+    """On landmarks alone."""
+    assert selected.setting is not None
+    assert selected.kernels is not None
+    if len(selected.rows) == len(training):
+        return fit_few(selected.kernels, kernel.among, selected.setting, list(selected.draws))
+    return fit_many(kernel.among, selected.setting, selected.rows, training, rng)
+
+
+def fit_more(metric: GraphMetric, resume: Resume, chunks: Iterable[Chunk]) -> Fitted | None:
+    """Adds graphs to the sums, and learns from all so far; None where too few can be judged to choose by them."""
+    if resume.passed is None:
+        resume.passed = first_pass(metric, resume)
+    resume.n_graphs += run(resume.passed, chunks, resume.training)
+    judged, kept, tests = judged_folds(resume.passed, resume.training)
+    if len(judged) < _FEW:
+        return None
+    regression, to_landmarks = regression_of(resume.passed, resume.setting, judged, kept, tests)
+    parts = to_landmarks, kept["described"]
+    return keep(metric, resume.kernel, regression, judged, parts, kept["index"], resume.names, resume.n_graphs)
+
+
+def first_pass(metric: GraphMetric, resume: Resume) -> Pass:
+    """Sums over the landmarks, which are known in every fold."""
+    device = resolve_device(metric.device, auto="cuda" if torch.cuda.is_available() else "cpu")
+    kernel, training = resume.kernel, resume.training
+    sides, outputs, width = n_sides(training), training.outputs, len(kernel.among)
+    gaps = training.target.ndim > 1 and (len(training.powers) > 1 or not np.isfinite(outputs).all())
+    sums = (KeptFeatures if gaps else FoldSums)(sides, N_FOLDS + 1, width, outputs.shape[1], device)
+    whitening = Whitening.fit(kernel.among, device)
+    always = np.full(width, N_FOLDS)
+    sums.add(whitening.features(kernel.among), outputs, always, sides_of(training, training.target))
+    return Pass(kernel.mixture, whitening, sums, Judged([JUDGED // sides] * sides), resume.known)
+
+
+def solved(resume: Resume, learned: Learned) -> Learned:
+    """What was learned, with the regression on all graphs so far in the place of its own."""
+    assert resume.passed is not None
+    beta, mean = resume.passed.sums.solve(learned.setting.penalty, learned.setting.power)
+    alpha, mean = resume.passed.whitening.to_landmarks(beta), mean.cpu().numpy()
+    return Learned.refitted(learned, alpha, mean, resume.n_graphs)
+
+
+def extend_classes(metric: GraphMetric, resume: Resume, classes: Any) -> None:
+    """Makes room for classes that were not seen before."""
+    objective = resume.training.objective
+    if not isinstance(objective, Classes) or metric.learned_ is None:
+        raise ValueError(f"classes= is for tasks with classes, this one has {objective.summary()}")
+    more, places = objective.extended(classes)
+    if len(more.classes_) == len(objective.classes_):
+        return
+    scorer = Scorer(more, resume.training.scorer.name)
+    resume.training = replace(resume.training, objective=more, scorer=scorer, target=places[resume.training.target])
+    learned, count = metric.learned_, len(more.classes_)
+    alpha, mean, basis = (
+        np.zeros((len(learned.alpha), count)),
+        np.zeros(count),
+        np.zeros((count, learned.basis.shape[1])),
+    )
+    alpha[:, places], mean[places], basis[places] = learned.alpha, learned.mean, learned.basis
+    metric.objective_, metric.learned_ = more, msgspec.structs.replace(learned, alpha=alpha, mean=mean, basis=basis)
+    if resume.passed is not None:
+        assert isinstance(resume.passed.sums, FoldSums)
+        resume.passed.sums.widen(count, places)
+        for part in resume.passed.judged.parts:
+            part["target"] = places[part["target"]]
+
+
+# --- what is kept ----------------------------------------------------------------------------------------------------
 
 
 def keep(
-    metric: GraphMetric, chosen: Chosen, training: Training, judged: tuple[np.ndarray, Described], indices: np.ndarray,
-    hashes: np.ndarray,
+    metric: GraphMetric, kernel: Kernel, regression: Regression | None, training: Training,
+    judged: tuple[np.ndarray, Described], indices: np.ndarray | None = None, names: np.ndarray | None = None,
+    n_graphs: int | None = None,
 ) -> Fitted:  # fmt: skip
     """The weight of the scores, and the coordinates, by the graphs that are judged.
 
     Parameters
     ----------
     metric : GraphMetric
-    chosen : Chosen
+    kernel : Kernel
+    regression : Regression or None
     training : Training
         The graphs that are judged.
     judged : ndarray [N, m], descriptions
         Their kernels to the landmarks, and descriptions.
-    indices : ndarray [N]
-        Which of the training graphs they are.
-    hashes : ndarray [m], uint64
-        Of the landmarks.
+    indices : ndarray [N], optional
+        Which of the training graphs they are; all when None.
+    names : ndarray [m], uint64
+        Hashes of the landmarks.
+    n_graphs : int, optional
+        How many graphs were learned from; those that are judged when None.
     """
-    assert metric.seed_ is not None
-    regression = chosen.regression
     most = most_coordinates(metric.n_components)
-    learns = metric.learn and regression is not None
-    reserved = score_columns(training.outputs, metric.n_components) if learns else 0
+    reserved = 0 if regression is None else score_columns(training.outputs, metric.n_components)
     whole = None if metric.n_components is None else most - reserved
-    landmarks = chosen.mixture, chosen.kernel, chosen.landmarks
-    coordinates = fit_coordinates(*landmarks, *parts_of_width(whole, len(chosen.kernel)), metric.seed_)
-    if not learns or regression is None:
-        return Fitted(chosen.mixture, coordinates)
+    landmarks = kernel.mixture, kernel.among, kernel.landmarks
+    coordinates = fit_coordinates(*landmarks, *parts_of_width(whole, len(kernel.among)))
+    if regression is None or names is None:
+        return Fitted(kernel.mixture, coordinates)
     draws = regression.draws
     if whole is not None and most <= _NARROW:
-        placed = coordinates.place(judged[0], hashed(chosen.mixture, judged[1], coordinates.n_hashes))
+        placed = coordinates.place(judged[0], hashed(kernel.mixture, judged[1], coordinates.n_hashes))
         near = 1.0 - squared_distances(placed) / 2.0
         draws = [lambda draw=draw: (replace(fold, kernel=near) for fold in draw()) for draw in draws]  # type: ignore[misc]
     gate, folds = decide(draws, training, most=reserved)
     scores = judged[0] @ regression.alpha + regression.mean
-    learned = Learned.of(gate, regression.setting, regression.alpha, regression.mean, scores, reserved)
-    learned.graphs = hashes
+    learned = Learned.of(gate, regression, scores, reserved, n_graphs or len(training), names)
     width = None
     if isinstance(metric.n_components, str):
-        coordinates, width = choose_width(chosen.mixture, coordinates, judged, folds, gate.weight, training)
+        coordinates, width = choose_width(kernel.mixture, coordinates, judged, folds, gate.weight, training)
     elif gate.weight == 0 and whole is not None and reserved:
-        coordinates = fit_coordinates(*landmarks, *parts_of_width(most, len(chosen.kernel)), metric.seed_)
-    return Fitted(chosen.mixture, coordinates, learned, width, held_views(folds, gate.weight, indices))
+        coordinates = fit_coordinates(*landmarks, *parts_of_width(most, len(kernel.among)))
+    indices = np.arange(len(training)) if indices is None else indices
+    return Fitted(kernel.mixture, coordinates, learned, width, held_views(folds, gate.weight, indices))

@@ -17,13 +17,12 @@ from ...features.copies import graph_hashes
 from ...features.tree_hashes import hashed_rows
 from ...graphs import Graphs
 from ...linalg.landmark_ridge import FoldSums, KeptFeatures, Whitening
-from .exact import Fold, Regression, Setting, loss
+from .exact import PENALTIES, Fold, Regression, Setting, loss, walk
 from .mixture import Described, Mixture, part_of, stacked
 from .training import N_FOLDS, Training
 
 JUDGED = 3000  # graphs that are kept to be judged, at most
 _ALWAYS = N_FOLDS  # the fold of graphs that are known in every fold
-_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ
 _SALT = 0x5DEECE66D  # so that who is judged does not depend on the fold
 
 
@@ -34,7 +33,7 @@ class Chunk(NamedTuple):
     outputs: np.ndarray  # what the regression is fitted to [N, T]
     target: np.ndarray  # encoded [N, …]
     groups: np.ndarray | None  # hashes of the groups that the user named [N], uint64
-    first: int  # index of the first graph among all
+    indices: np.ndarray  # of the graphs among all [N]
 
 
 @dataclass
@@ -97,8 +96,8 @@ class Pass:
         self.sums.add(features, chunk.outputs, folds, sides)
         rows = np.flatnonzero(folds != _ALWAYS)
         columns = {
-            "order": _order(names[rows], chunk.first + rows), "side": sides[rows], "fold": folds[rows],
-            "index": chunk.first + rows, "target": chunk.target[rows], "name": names[rows],
+            "order": _order(names[rows], chunk.indices[rows]), "side": sides[rows], "fold": folds[rows],
+            "index": chunk.indices[rows], "target": chunk.target[rows], "name": names[rows],
         }  # fmt: skip
         self.judged.add(part_of(described, rows), columns)
 
@@ -135,12 +134,11 @@ def judged_folds(passed: Pass, training: Training) -> tuple[Training, dict[str, 
 
 
 def regression_of(
-    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray],
-    kernel: np.ndarray,
-) -> tuple[Regression, np.ndarray]:  # fmt: skip
-    """The regression on all graphs, its penalty and weights of graphs chosen by the judged; and its scores of these.
+    passed: Pass, setting: Setting, judged: Training, kept: dict[str, Any], tests: Sequence[np.ndarray]
+) -> tuple[Regression, np.ndarray]:
+    """The regression on all graphs, its penalty and weights of graphs chosen by the judged.
 
-    kernel [m, m] is that among landmarks. In the folds of the result, graphs are the judged ones.
+    In its folds, graphs are the judged ones, whose kernels to the landmarks [N, m] are returned, too.
     """
     to_landmarks = passed.mixture.kernel(kept["described"])
     features = passed.whitening.features(to_landmarks)
@@ -160,15 +158,10 @@ def regression_of(
                 del fits[other]
         return losses[key]
 
-    power = setting.power
-    at = int(np.abs(np.log(np.array(_PENALTIES) / setting.penalty)).argmin())
-    step = -1 if at and look(_PENALTIES[at - 1], power) < look(_PENALTIES[at], power) else 1
-    look(_PENALTIES[at], power)
-    at += min(step, 0)
-    while 0 <= at + step < len(_PENALTIES) and look(_PENALTIES[at + step], power) < look(_PENALTIES[at], power):
-        at += step
+    start = PENALTIES.index(setting.penalty)
+    at = walk(lambda at: look(PENALTIES[at], setting.power), start, len(PENALTIES))
     for other in judged.powers:
-        look(_PENALTIES[at], other)
+        look(PENALTIES[at], other)
     penalty, power = best = min(losses, key=lambda one: losses[one])
     beta, mean = passed.sums.solve(penalty, power)
     among = Mixture.of(passed.mixture.describer, passed.mixture.weights, kept["described"]).kernel()
@@ -179,9 +172,7 @@ def regression_of(
                 yield Fold(np.setdiff1d(np.arange(len(judged)), test), test, scores, among)
 
     alpha, centre = passed.whitening.to_landmarks(beta), mean.cpu().numpy()
-    chosen = Setting(setting.share, penalty, power)
-    regression = Regression(chosen, np.zeros(0), kernel, alpha, centre, [folds])
-    return regression, to_landmarks
+    return Regression(Setting(setting.share, penalty, power), alpha, centre, [folds]), to_landmarks
 
 
 def run(passed: Pass, chunks: Iterable[Chunk], training: Training) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from msgspec.structs import replace
 
-from ..._core.schema import Positive, Saved, array
+from ..._core.schema import Count, Positive, Saved, array
 from ...linalg.principal_axes import spanning_directions
 from ...linalg.squared_distances import squared_distances
-from .exact import Setting
+from .exact import Regression, Setting
 from .score_weight import ScoreWeight
 
 _PAIRS = 2000  # graphs whose mean squared distance is the unit of scores
@@ -31,6 +32,8 @@ class Learned(Saved):
         Directions in which scores differ: of C classes, C − 1.
     unit : float
         Mean squared distance of the scores of training graphs.
+    n_graphs : int
+        How many it was fitted to.
     graphs : ndarray [m], uint64, or None
         Hashes of the landmarks, see :func:`graph_hashes`.
     """
@@ -41,17 +44,23 @@ class Learned(Saved):
     mean: Annotated[np.ndarray, array("T")]
     basis: Annotated[np.ndarray, array("T r")]
     unit: Positive
+    n_graphs: Count
     graphs: Annotated[np.ndarray, array("m", "u")] | None = None
 
     @classmethod
     def of(
-        cls, gate: ScoreWeight, setting: Setting, alpha: np.ndarray, mean: np.ndarray, scores: np.ndarray, most: int
+        cls, gate: ScoreWeight, regression: Regression, scores: np.ndarray, most: int, n_graphs: int, graphs: np.ndarray
     ) -> Learned:
-        """From a regression and its scores of training graphs [N, T], which get at most so many coordinates."""
+        """From a regression and its scores of graphs that are judged [N, T], which get at most so many coordinates."""
         basis = np.ascontiguousarray(spanning_directions(scores)[:, :most])
         placed = (scores @ basis)[:: max(1, len(scores) // _PAIRS)]
         unit = max(float(squared_distances(placed).mean()), 1e-30)
-        return cls(gate, setting, alpha, mean, basis, unit)
+        return cls(gate, regression.setting, regression.alpha, regression.mean, basis, unit, n_graphs, graphs)
+
+    @classmethod
+    def refitted(cls, learned: Learned, alpha: np.ndarray, mean: np.ndarray, n_graphs: int) -> Learned:
+        """The same with another regression on the same landmarks."""
+        return replace(learned, alpha=alpha, mean=mean, n_graphs=n_graphs)
 
     @property
     def width(self) -> int:

@@ -85,9 +85,11 @@ def graphs_sizes(blocks: NodeBlocks | None, graphs: Graphs) -> dict[str, np.ndar
 
 
 def _read(families: Mapping[str, Family]) -> list[str]:
-    """Blocks that families read; pairs of nodes are counted without."""
+    """Blocks that families read; pairs of nodes are counted without, vectors of graphs are there."""
     recipes = [family.recipe for family in families.values()]
-    return list(dict.fromkeys(name for recipe in recipes if recipe.cloud != "pairs" for name in recipe.names))
+    return list(
+        dict.fromkeys(name for recipe in recipes if recipe.cloud not in ("pairs", "graphs") for name in recipe.names)
+    )
 
 
 def stacked(parts: list[Described]) -> Described:

@@ -14,6 +14,7 @@ from ...features.blocks import BLOCKS, BUILT_IN, available_kinds, cloud_of, pars
 from ...graphs import Graphs
 
 MULTISET = "multiset"  # in the place of an embedding: counts of names, compared by their minima
+WHOLE = "vectors of graphs"  # the same: vectors of whole graphs, of no blocks
 _DEEPEST = 4  # level of the deepest trees
 _MANY_EDGES = 200  # edges per graph from which they are not transported to a reference
 
@@ -30,7 +31,7 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
         the set with the first blocks, the first two, and so on, as `ranges` says. "pairs@h" are pairs of nodes, named
         by the trees of depth h around them, and the length of the shortest path.
     embedding : str
-        "multiset", or a name in `embeddings.EMBEDDINGS`.
+        "multiset", "vectors of graphs", which have no blocks, or a name in `embeddings.EMBEDDINGS`.
     words : str
         What is compared, in words of the field.
     ranges : tuple of int
@@ -38,15 +39,24 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
     """
 
     kind: str
-    sets: Annotated[tuple[tuple[str, ...], ...], Meta(min_length=1, max_length=16)]
+    sets: Annotated[tuple[tuple[str, ...], ...], Meta(max_length=16)]
     embedding: str
     words: str
     ranges: Annotated[tuple[Annotated[int, Meta(ge=0, le=100)], ...], Meta(max_length=100)] = ()
 
     def __post_init__(self) -> None:
-        check_choice("embedding", self.embedding, [MULTISET, *EMBEDDINGS])
+        check_choice("embedding", self.embedding, [MULTISET, WHOLE, *EMBEDDINGS])
+        if self.embedding == WHOLE:
+            if self.sets or self.ranges:
+                raise FieldError("sets", "must be empty for vectors of whole graphs")
+            return
         counted = self.embedding == MULTISET
-        if any(not names for names in self.sets) or counted != bool(self.ranges) or (counted and len(self.sets) > 1):
+        if (
+            not self.sets
+            or any(not names for names in self.sets)
+            or counted != bool(self.ranges)
+            or (counted and len(self.sets) > 1)
+        ):
             raise FieldError("sets", "hold no blocks, or do not go with the ranges")
         if counted and max(self.ranges) >= len(self.sets[0]):
             raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.sets[0])} blocks")
@@ -62,8 +72,8 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
 
     @property
     def cloud(self) -> str:
-        """What the blocks describe: "nodes", "edges" or "pairs"."""
-        return cloud_of(self.names)
+        """What the blocks describe: "nodes", "edges" or "pairs"; without any, "graphs"."""
+        return cloud_of(self.names) if self.sets else "graphs"
 
 
 class Carried(NamedTuple):
@@ -74,6 +84,9 @@ class Carried(NamedTuple):
     several_labels: bool
     labelled: bool
     many_edges: bool  # so many that transport of edges takes too long
+    vectors: bool  # of whole graphs
+    stereo: bool  # of atoms
+    coarse: bool  # kinds of atoms
 
     @classmethod
     def of(cls, graphs: Graphs) -> Carried:
@@ -81,7 +94,8 @@ class Carried(NamedTuple):
         labelled = graphs.labels is not None
         several = labelled and graphs.labels.shape[1] > 1  # type: ignore[union-attr]
         many = graphs.edges.shape[1] > 2 * _MANY_EDGES * len(graphs)
-        return cls(available_kinds(graphs), edges, several, labelled, many)
+        atoms = graphs.stereo is not None, graphs.coarse is not None
+        return cls(available_kinds(graphs), edges, several, labelled, many, graphs.graph_x is not None, *atoms)
 
 
 Maker = Callable[[Carried], Recipe | None]
@@ -153,6 +167,9 @@ FAMILIES["trees with edges"] = _trees("+edges", f"{_NODES}, with edges", _sees_e
 FAMILIES["trees of first labels"] = _trees(
     "+edges+first", f"{_NODES}, by first labels, with edges", lambda carried: carried.several_labels
 )
+FAMILIES["trees with stereo"] = _trees(
+    "+edges+first+stereo", f"{_NODES}, with handedness", lambda carried: carried.stereo
+)
 FAMILIES["bare trees"] = _trees("+bare", "shapes of surroundings up to 4 steps", lambda carried: carried.labelled)
 FAMILIES["edges as roots"] = lambda carried: (
     Recipe("edges", (_levels(["edge_trees"], 1),), MULTISET, "edges with their ends and neighbours", (0, 1))
@@ -164,10 +181,21 @@ FAMILIES["pairs of trees"] = _pairs(
     "pairs@1", "pairs of nodes with their neighbours, and how far apart they are", lambda carried: True
 )
 FAMILIES["pairs of first labels"] = _pairs(
-    "pairs+first@0", "pairs of nodes by first labels, and how far apart they are", lambda carried: carried.several_labels
+    "pairs+first@0",
+    "pairs of nodes by first labels, and how far apart they are",
+    lambda carried: carried.several_labels,
+)
+FAMILIES["pairs of coarse atoms"] = _pairs(
+    "pairs+coarse@0",
+    "pairs of donors, acceptors, charges, rings, and how far apart they are",
+    lambda carried: carried.coarse,
 )
 FAMILIES["bare pairs"] = _pairs("pairs+bare@0", "lengths of shortest paths", lambda carried: carried.labelled)
 FAMILIES["size"] = Recipe("structure", (("size@0",),), "mean", "numbers of nodes and edges")
+
+FAMILIES["vectors of graphs"] = lambda carried: (
+    Recipe("vectors of graphs", (), WHOLE, "vectors of whole graphs") if carried.vectors else None
+)
 
 _Sets = Callable[[Carried], list[tuple[str, ...]]]
 

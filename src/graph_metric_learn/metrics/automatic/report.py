@@ -36,8 +36,7 @@ def learning_in_words(metric: GraphMetric, learned: Learned) -> str:
     gate = learned.gate
     if gate.weight > 0:
         return (
-            f"learned scores of a kernel ridge regression count {gate.weight:g} times as much "
-            f"(k = {gate.n_neighbors})"
+            f"learned scores of a kernel ridge regression count {gate.weight:g} times as much (k = {gate.n_neighbors})"
         )
     why = "it did not help graphs held out"
     if not gate.is_certain:

@@ -154,10 +154,8 @@ def decide(
     return ScoreWeight(_WEIGHTS[best], ks[k], unlearned, learned, of_regression, gain, error), first
 
 
-def _scores_by_setting(
-    held: Held, test: np.ndarray, training: Training, ks: list[int]
-) -> tuple[np.ndarray, float]:
-    """Scores of k-NN on graphs held out, by weight of the learned scores and k [weights, ks], and how much they count."""
+def _scores_by_setting(held: Held, test: np.ndarray, training: Training, ks: list[int]) -> tuple[np.ndarray, float]:
+    """Scores of k-NN on graphs held out, by weight of the learned scores and k [weights, ks], and their weight."""
 
     def scores_with(weight: float) -> tuple[np.ndarray, float]:
         distances = np.sqrt(held.squares(test, held.train, weight))

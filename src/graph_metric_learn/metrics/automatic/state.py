@@ -27,13 +27,14 @@ from ...embeddings import EMBEDDINGS, restore
 from ...features.blocks import BLOCKS, BlocksState, NodeBlocks, parse_name
 from ...features.edge_reading import EdgeReading
 from ...graphs import Columns, Graphs
+from ...graphs.gaps import NodeMeans
 from ...linalg.multisets import MinSums
 from ...objectives import OBJECTIVES, resolve_objective
 from ...objectives.scoring import SCORERS
 from ..base import CommonParams
 from .coordinates import Coordinates
 from .estimate import Estimate
-from .families import Family, MultisetFamily, Points, VectorFamily, family_of
+from .families import KNOTS, Family, MultisetFamily, Points, VectorFamily, WholeFamily, family_of
 from .learned import Learned
 from .mixture import Describer, Mixture
 from .recipes import FAMILIES, Recipe
@@ -57,6 +58,8 @@ class Params(CommonParams, kw_only=True):
     class_weight: Literal["auto", "balanced"] | None = None
     task: str
     n_components: Literal["auto"] | Count | None = None
+    graph_attribute: str | list[str] | None = None
+    missing: Literal["error", "mean"]
     device: str
     estimate: bool
 
@@ -129,18 +132,28 @@ class SavedPoints(Saved, tag="points", tag_field="kind"):
     sets: Annotated[list[SavedSet], Meta(min_length=1)]
 
 
+class SavedWhole(Saved, tag="whole", tag_field="kind"):
+    """The landmarks of a family of vectors of whole graphs."""
+
+    knots: Annotated[np.ndarray, array("q K")]
+    scale: Positive
+    points: Annotated[np.ndarray, array("m w")]
+
+
 class FamilyState(Saved):
     """What files hold of a family."""
 
     recipe: Recipe
     weight: Positive
-    landmarks: SavedCounts | SavedPoints
+    landmarks: SavedCounts | SavedPoints | SavedWhole
 
     @classmethod
     def of(cls, family: Family, weight: float) -> FamilyState:
         """Of a family with references."""
         if isinstance(family, MultisetFamily):
             return cls(family.recipe, weight, SavedCounts.of(family.sums))
+        if isinstance(family, WholeFamily):
+            return cls(family.recipe, weight, SavedWhole(family.knots, family.scale, family.points.sets[0]))
         assert isinstance(family, VectorFamily)
         parts = zip(family.embeddings, family.scales.tolist(), family.points.sets, family.bases, strict=True)
         sets = [SavedSet(one.options(), one.arrays(), scale, rows, basis) for one, scale, rows, basis in parts]
@@ -148,18 +161,25 @@ class FamilyState(Saved):
 
     def family(self, name: str, blocks: NodeBlocks | None, n_landmarks: int) -> Family:
         """The family on these blocks, with so many references."""
-        recipe, family = self.recipe, family_of(name, self.recipe)
-        for one in [] if recipe.cloud == "pairs" else recipe.names:
+        recipe = self.recipe
+        family: Any = family_of(name, recipe)
+        for one in [] if recipe.cloud in ("pairs", "graphs") else recipe.names:
             check_choice("recipe.sets", one, [] if blocks is None else blocks.names_)
-        if isinstance(family, MultisetFamily) != isinstance(self.landmarks, SavedCounts):
+        saved = self.landmarks
+        homes = {MultisetFamily: SavedCounts, VectorFamily: SavedPoints, WholeFamily: SavedWhole}
+        if type(saved) is not homes[type(family)]:
             raise FieldError("landmarks", f"do not go with {recipe.embedding!r}")
         with within("landmarks"):
-            if isinstance(family, MultisetFamily):
-                assert isinstance(self.landmarks, SavedCounts)
-                family.sums = self.landmarks.sums(n_landmarks, len(recipe.names))
+            if isinstance(saved, SavedCounts):
+                family.sums = saved.sums(n_landmarks, len(recipe.names))
+            elif isinstance(saved, SavedWhole):
+                dims_of(saved, m=n_landmarks, w=2 * len(saved.knots), K=KNOTS)
+                if (np.diff(saved.knots, axis=1) < 0).any():
+                    raise FieldError("knots", "must ascend in each row")
+                family.knots, family.scale, family.points = saved.knots, saved.scale, Points([saved.points])
             else:
-                assert isinstance(self.landmarks, SavedPoints) and isinstance(family, VectorFamily) and blocks
-                _restore_points(family, self.landmarks, blocks, n_landmarks)
+                assert blocks is not None
+                _restore_points(family, saved, blocks, n_landmarks)
         return family
 
 
@@ -197,6 +217,7 @@ class MetricState(Saved, kw_only=True):
     labelled: bool
     edge_reading: EdgeReading
     columns: Columns
+    node_means: NodeMeans
     blocks: BlocksState | None = None
     families: Annotated[dict[str, FamilyState], Meta(min_length=1)]
     coordinates: Coordinates
@@ -231,6 +252,7 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
             "labelled": metric.labelled_,
             "edge_reading": metric.edge_reading_,
             "columns": metric.columns_,
+            "node_means": metric.node_means_,
             "blocks": None if mixture.describer.blocks is None else mixture.describer.blocks.saved(),
             "families": {name: FamilyState.of(families[name], weight) for name, weight in mixture.weights.items()},
             "coordinates": metric.coordinates_,
@@ -251,7 +273,7 @@ def restored(home: type[GraphMetric], config: Any, tensors: dict[str, np.ndarray
     metric.objective_.set_state(saved.objective)
     metric.label_columns_, metric.labelled_ = np.array(saved.label_columns, dtype=bool), saved.labelled
     metric.edge_reading_, metric.directed_ = saved.edge_reading, saved.edge_reading.directed
-    metric.columns_, metric.coordinates_ = saved.columns, saved.coordinates
+    metric.columns_, metric.node_means_, metric.coordinates_ = saved.columns, saved.node_means, saved.coordinates
     blocks = None
     if saved.blocks is not None:
         with within("blocks"):

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-SHARES = (0.0, 0.5, 1.0)  # of the even weights, that are tried
+SHARES = (0.1, 0.5, 1.0)  # of the even weights, that are tried: with a little of all, no two graphs are called equal
 _CHEAP = ("multiset", "mean")  # embeddings that even weights are spread over
 _STEPS = 30  # of the search for the likeliest weights, at most
 _FIRST, _LEAST = 0.5, 0.03  # lengths of its steps
 _GAIN = 1e-4  # increase of the log likelihood of a graph that a step must bring
 _PROMISE = 1e-3  # slope below which no step is tried
 _NOISE = 0.3  # λ at the beginning
-_FACTOR = 1.7  # by which λ goes up or down
+_NOISE_EVERY = 3  # steps after which λ is looked at again
+_FACTOR = 2.0  # by which λ goes up or down
 _SMALL = 0.01  # weight of a family that is left out
 
 
@@ -40,8 +41,8 @@ def likeliest_weights(kernels: np.ndarray, outputs: np.ndarray, start: np.ndarra
     mean = (weights.astype(table.dtype) @ table).reshape(n, n).astype(float)
     best = _Fit.of(mean, noise, outputs)
     length = _FIRST
-    for _ in range(_STEPS):
-        for other in (noise / _FACTOR, noise * _FACTOR):
+    for step in range(_STEPS):
+        for other in (noise / _FACTOR, noise * _FACTOR) if step % _NOISE_EVERY == 0 else ():
             fit = _Fit.of(mean, other, outputs)
             if fit.cost < best.cost:
                 best, noise = fit, other
@@ -95,10 +96,9 @@ class _Fit:
 
 
 def mixed_weights(likeliest: np.ndarray, even: np.ndarray, share: float) -> np.ndarray:
-    """Weights [F] with this share of the even ones; small ones are left out."""
-    weights = (1 - share) * likeliest + share * even
-    weights[weights < _SMALL * weights.max()] = 0.0
-    return weights / weights.sum()
+    """Weights [F] with this share of the even ones; small ones of the others are left out."""
+    kept = np.where(likeliest < _SMALL * likeliest.max(), 0.0, likeliest)
+    return (1 - share) * kept / kept.sum() + share * even
 
 
 def centred(outputs: np.ndarray) -> np.ndarray:

@@ -110,6 +110,8 @@ def _score(vectors: np.ndarray, folds: Sequence[Held], weight: float, training: 
             continue
         gaps = squared_distances(fold.placed[test], fold.placed[train])
         squares = squared_distances(vectors[test], vectors[train]) + np.float32(weight / fold.unit) * gaps
-        values, count = training.scorer.of_neighbors(np.sqrt(squares), training.target[train], training.target[test], ks)
+        values, count = training.scorer.of_neighbors(
+            np.sqrt(squares), training.target[train], training.target[test], ks
+        )
         total, counted = total + count * float(values.mean()), counted + count
     return total / counted if counted else 0.0

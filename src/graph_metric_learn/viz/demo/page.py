@@ -13,7 +13,7 @@ from .comparison import N_NEIGHBORS, Comparison
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-N_BARS = 12  # candidates shown, those in the sum always among them
+N_BARS = 12  # ways to compare graphs that are shown, those of the largest weights
 
 
 class Explored(NamedTuple):
@@ -58,29 +58,27 @@ def _result(comparison: Comparison) -> dict[str, Any]:
         "n_wrong": int(np.sum(~after.correct)),
         "mistake": mistake,
         "seconds": after.metric.seconds_,
-        "n_candidates": len(after.metric.choice_.scores),
+        "n_ways": len(after.metric.weights_),
         "n_nodes": np.mean([graph.num_nodes for graph in comparison.test.graphs]),
         "milliseconds": comparison.milliseconds,
     }
 
 
 def _choice(comparison: Comparison) -> dict[str, Any]:
-    """The candidates with the best scores, those chosen with their weights, and what was learned."""
+    """Ways to compare two graphs, in words, with their weights, the largest first; and what was learned."""
     metric = comparison.after.metric
-    scores, weights = metric.choice_.scores, metric.choice_.weights
-    best = sorted(scores, key=lambda name: -scores[name])[:N_BARS]
-    best += [name for name in weights if name not in best]
+    families, ways = metric.mixture_.describer.families, dict[str, float]()
+    for name, weight in metric.weights_.items():
+        words = families[name].recipe.words
+        ways[words] = ways.get(words, 0.0) + weight
     learned = metric.learned_
     assert learned is not None
     return {
-        "weights": weights,
-        "bars": [(name, scores[name], name in weights) for name in best],
-        "learned": {
-            "parts": list(dict.fromkeys(part.term.name for part in learned.machine.parts)),
-            "weight": learned.gate.weight,
-            "unlearned": learned.gate.unlearned,
-            "learned": learned.gate.learned,
-        },
+        "bars": [(words, ways[words], True) for words in sorted(ways, key=lambda one: -ways[one])[:N_BARS]],
+        "n_more": max(0, len(ways) - N_BARS),
+        "weight": learned.gate.weight,
+        "unlearned": learned.gate.unlearned,
+        "learned": learned.gate.learned,
     }
 
 

@@ -35,7 +35,7 @@ def safe_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in _UNSAFE:
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return text.encode("utf-8", "backslashreplace").decode()  # of names in another encoding, escapes remain
 
 
 def packed(array: np.ndarray, kind: str) -> str:

@@ -151,7 +151,7 @@ def _left_out_of_all(metric: BaseGraphMetric, embedded: Embedded, truth: np.ndar
     is_number = isinstance(getattr(metric, "objective_", None), Numbers) or task_of(truth) == "numbers"
     kind = "numbers" if is_number else "classes"
     labelled = np.flatnonzero([not is_missing(target) for target in truth.tolist()])
-    k = min(int(getattr(getattr(metric, "choice_", None), "n_neighbors", _N_NEIGHBORS)), len(labelled) - 1)
+    k = min(metric.chosen_n_neighbors or _N_NEIGHBORS, len(labelled) - 1)
     values, origin = truth.astype(object), np.full(len(truth), -1)
     sentence = (
         f"the vote of the {k} nearest other graphs of this page; if the metric was fitted to these graphs, it has seen "
