@@ -63,7 +63,7 @@ class Coordinates(Saved):
         return self.rest.shape[1]
 
     def first(self, n_axes: int, n_hashes: int) -> Coordinates:
-        """Fewer axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
+        """At most so many axes, those of largest variance, and fewer hashes, a number that B is a multiple of.
 
         Places of hashes are taken modulo their number, so that places B / b apart become one.
         """
