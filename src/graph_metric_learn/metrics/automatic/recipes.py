@@ -58,8 +58,8 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
             or (counted and len(self.sets) > 1)
         ):
             raise FieldError("sets", "hold no blocks, or do not go with the ranges")
-        if counted and max(self.ranges) >= len(self.sets[0]):
-            raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.sets[0])} blocks")
+        if counted and max(self.ranges) != len(self.names) - 1:
+            raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.names)} blocks")
         kinds = {BLOCKS[parse_name(name, "sets").kind].categorical for name in self.names}
         wanted = True if counted else EMBEDDINGS[self.embedding].takes_columns
         if kinds != {wanted} or (self.cloud == "pairs" and not counted):
