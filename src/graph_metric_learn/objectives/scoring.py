@@ -47,17 +47,18 @@ class Scorer:
         return float(values[0]), weight
 
     def of_neighbors(
-        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int]
-    ) -> tuple[np.ndarray, float]:
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
+        weighted: bool = True,
+    ) -> tuple[np.ndarray, float]:  # fmt: skip
         """Score by k [K] of predicting graphs from distances [H, M] to others with targets `neighbors`, and its weight.
 
-        Nearer neighbours count more.
+        With `weighted`, nearer neighbours count more.
         """
         if not self.ranks:
-            scores = self.objective.neighbor_scores(distances, neighbors, target, ks, weighted=True)
+            scores = self.objective.neighbor_scores(distances, neighbors, target, ks, weighted=weighted)
             weights = self._weights(target)
             return weights @ scores / max(float(weights.sum()), 1e-300), float(weights.sum())
-        outputs = self.objective.neighbor_outputs(distances, neighbors, ks, weighted=True)
+        outputs = self.objective.neighbor_outputs(distances, neighbors, ks, weighted=weighted)
         return self._ranked(outputs, target)
 
     def _weights(self, target: np.ndarray) -> np.ndarray:
