@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from edge_graphs import NAMES, rich_graph
+from edge_graphs import NAMES, read_rich, rich_graph
 from graph_metric_learn.embeddings import EMBEDDINGS, Mean
 from graph_metric_learn.features.block_kind import SmoothBlock
 from graph_metric_learn.features.blocks import BLOCKS
@@ -17,7 +17,7 @@ def recipes_of(graphs, **names):
 
 
 def test_graphs_that_carry_everything_have_all_families():
-    assert recipes_of([rich_graph(i) for i in range(6)], **NAMES, directed=True).keys() == FAMILIES.keys()
+    assert recipes_for(Carried.of(read_rich([rich_graph(i) for i in range(6)]))).keys() == FAMILIES.keys()
 
 
 def test_graphs_that_carry_nothing_are_compared_by_their_structure():
@@ -63,11 +63,11 @@ def test_many_edges_are_not_transported():
 
 def test_kinds_go_with_what_is_seen():
     """A kind has a share of the even weights, so a family of another kind of thing is of a kind of its own."""
-    found = recipes_of([rich_graph(i) for i in range(6)], **NAMES, directed=True)
+    found = recipes_for(Carried.of(read_rich([rich_graph(i) for i in range(6)])))
     kinds = {kind: {name for name, one in found.items() if one.kind == kind} for kind in
              {one.kind for one in found.values()}}  # fmt: skip
-    assert kinds["pairs"] == {"pairs", "pairs of trees", "pairs of first labels", "bare pairs"}
-    assert {"surroundings", "attributes", "structure", "edges"} == kinds.keys() - {"pairs"}
+    assert kinds["pairs"] == {"pairs", "pairs of trees", "pairs of first labels", "pairs of coarse atoms", "bare pairs"}
+    assert kinds.keys() - {"pairs"} == {"surroundings", "attributes", "structure", "edges", "vectors of graphs"}
     assert {"edges as roots", "edges, mean", "strength, mean"} <= kinds["edges"]
 
 
@@ -139,6 +139,8 @@ def test_an_embedding_from_outside_becomes_a_family(monkeypatch, tmp_path):
         ((("trees@0",),), "mean", (), "not with 'mean'"),
         ((("pairs@0",),), "histogram", (), "do not go together"),
         ((("what@0",),), "mean", (), "what@0"),
+        ((("size@0",),), "vectors of graphs", (), "must be empty"),
+        ((), "mean", (), "hold no blocks"),
     ],
 )
 def test_recipes_that_cannot_be(sets, embedding, ranges, words):

@@ -89,7 +89,7 @@ class Weights:
     training: Training
 
     def likeliest(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Weights [F] by the targets of at most 400 of these graphs."""
+        """Weights [F] by the targets of at most 300 of these graphs."""
         part = self.training.part(rows)
         some = rows[part.objective.subsample(part.target, _WEIGHED_ON, rng)]
         outputs = centred(self.training.outputs[some])
@@ -254,7 +254,8 @@ def fit_many(
                 tried[other] = tried[other][0], ()
         return tried[penalty][0]
 
-    best = PENALTIES[walk(lambda at: look(PENALTIES[at]), PENALTIES.index(setting.penalty), len(PENALTIES))]
+    walk(lambda at: look(PENALTIES[at]), PENALTIES.index(setting.penalty), len(PENALTIES))
+    best = min(tried, key=lambda one: tried[one][0])
     alpha, mean, scores = tried[best][1]
 
     def folds() -> Iterator[Fold]:
