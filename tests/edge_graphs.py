@@ -44,3 +44,12 @@ def renumbered_networkx(graph, seed):
 
 
 NAMES = {"label": "element", "edge_label": "kind", "edge_attribute": "v"}
+
+
+def rich_graph(seed):
+    """A directed graph that carries everything: two labels and two numbers per node, and what edges can have."""
+    graph, rng = edge_graph(seed, directed=True), np.random.default_rng(seed)
+    for _, node in graph.nodes(data=True):
+        node["element"] = [node["element"], "ab"[int(rng.integers(2))]]
+        node["x"] = rng.normal(size=2)
+    return graph

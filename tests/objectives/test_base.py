@@ -92,7 +92,8 @@ def test_all_that_comes_with_the_library_is_complete(kind):
 
     graphs = gml.as_graphs([nx.path_graph(n) for n in range(2, 8)])
     objective = OBJECTIVES[kind]()
-    target = objective.encode(graphs, [0, 1, 0, 1, 1, 0])
+    y = np.array([0, 1, 0, 1, 1, 0])
+    target = objective.encode(graphs, np.stack([y, 1 - y], axis=1) if kind == "labels" else y)
     again = OBJECTIVES[kind]()
     again.set_state(json.loads(json.dumps(objective.state())))
     np.testing.assert_array_equal(again.decode(target), objective.decode(target))

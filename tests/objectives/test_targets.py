@@ -118,7 +118,10 @@ def test_missing_targets_do_not_change_the_task():
     assert task_of(np.array([0.0, np.nan, 1.0])) == "classes"
     assert task_of(target_array(["a", None])) == "classes"
     assert task_of(None) == "none"
-    assert task_of(np.array([[0, 1], [1, 0]])) == "numbers"
+    assert task_of(np.array([[0, 1], [1, 0]])) == "labels"
+    assert task_of(np.array([[0, np.nan], [1, 0]])) == task_of(target_array([[0, None], [True, 0]])) == "labels"
+    assert task_of(np.array([[0, np.nan], [2, 0]])) == task_of(target_array([[0, None], ["a", 0]])) == "numbers"
+    assert task_of(np.full((3, 2), np.nan)) == "numbers"
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, NotAvailable()])

@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
-from graph_metric_learn.objectives import Classes, Numbers, Unlabelled, objective_for, resolve_objective
+from graph_metric_learn.objectives import Classes, Numbers, SeveralLabels, Unlabelled, objective_for, resolve_objective
 
 PATHS = as_graphs([nx.path_graph(n) for n in range(2, 12)])
 
@@ -18,7 +18,11 @@ PATHS = as_graphs([nx.path_graph(n) for n in range(2, 12)])
         ("auto", [0, 1, 2, 3, 4] * 2, Classes),
         ("auto", [0.0, 1.0] * 5, Classes),
         ("auto", np.linspace(0, 1, 10), Numbers),
-        ("auto", np.zeros((10, 2)), Numbers),
+        ("auto", np.zeros((10, 2)), SeveralLabels),
+        ("auto", np.where(np.arange(20) % 3, np.nan, 1.0).reshape(10, 2), SeveralLabels),
+        ("auto", np.arange(20).reshape(10, 2), Numbers),
+        ("labels", np.zeros((10, 2)), SeveralLabels),
+        ("numbers", np.zeros((10, 2)), Numbers),
         ("auto", None, Unlabelled),
         ("numbers", range(10), Numbers),
         ("classes", range(10), Classes),  # heads say so: any number of classes is theirs to judge
@@ -78,7 +82,7 @@ def test_some_graphs_without_y_are_refused_by_the_metric_too():
 def test_names_of_tasks():
     assert type(resolve_objective("numbers")) is Numbers
     assert type(resolve_objective("auto")) is Classes  # of models saved before there were others
-    with pytest.raises(ValueError, match="unknown task 'order': use one of 'classes', 'numbers', 'none'"):
+    with pytest.raises(ValueError, match="unknown task 'order': use one of 'classes', 'numbers', 'labels', 'none'"):
         resolve_objective("order")
     with pytest.raises(ValueError, match="unknown task='order': use one of 'auto', 'classes'"):
         gml.GraphMetric(task="order").fit([nx.path_graph(3)] * 4, [0, 1, 0, 1])

@@ -2,6 +2,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -128,10 +129,10 @@ def test_a_frozen_metric_fools_no_head(kind, loaded, rng, tmp_path):
     y = rng.permutation(np.arange(80) % 2)
     graphs = [(np.zeros((1, 1)), rng.normal(size=(1, 6))) for _ in y]
     metric = gml.GraphMetric(features=["attributes@0"], embedding="mean", random_state=0).fit(graphs, y)
-    metric.learned_.gate.weight, metric.learned_.machine.penalty = 30.0, 1e-6
-    kernel = metric.learned_.machine.reference_kernel()
-    outputs = np.eye(2)[y] - 0.5
-    metric.learned_.machine.weights = np.linalg.solve(kernel + 1e-6 * np.eye(80), outputs)
+    learned, outputs = metric.learned_, np.eye(2)[y] - 0.5
+    alpha = np.linalg.solve(metric.mixture_.kernel() + 1e-6 * np.eye(80), outputs)
+    setting = replace(learned.setting, penalty=1e-6, power=0.0)
+    metric.learned_ = replace(learned, gate=replace(learned.gate, weight=30.0), setting=setting, alpha=alpha)
     metric = gml.load(metric.save(tmp_path / "metric")) if loaded else metric
     known = gml.GraphKNNClassifier(FrozenEstimator(metric), n_neighbors=1).fit(graphs, y).embedded_
     distances = gml.pairwise_distances(known)

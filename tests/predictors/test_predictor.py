@@ -112,7 +112,7 @@ def test_added_graphs_are_saved(data, tmp_path):
 def test_the_task_is_that_of_the_head_unless_the_metric_has_one(data, kind):
     train, y, test, _ = data
     wanted = "classes" if kind in CLASSIFIERS else "numbers"
-    assert kind()._default_metric().task == wanted
+    assert kind()._default_metric(y).task == wanted
     assert kind(blocks()).fit(train, y).metric_.task_ == wanted
     model = kind(blocks(task="none")).fit(train, y)
     assert model.metric_.task_ == "none"
@@ -325,7 +325,7 @@ def test_classes_and_shares_are_those_of_both_methods(predictor):
     embedded.clear()
     for one, other in zip(predictor.predict_with_shares(new), expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert embedded == [9] * (2 if isinstance(predictor, gml.GraphSVC) else 1)  # an SVM embeds for each
+    assert embedded == [9]
     np.testing.assert_array_equal(predictor.predict_with_shares(one for one in new)[1], expected[1])
 
 

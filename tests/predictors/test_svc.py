@@ -12,6 +12,7 @@ import graph_metric_learn as gml
 from graph_metric_learn._core.schema import FieldError
 from graph_metric_learn.metrics.base import FoldView
 from graph_metric_learn.predictors import svc as module
+from graph_metric_learn.predictors.calibration import probabilities
 from graph_metric_learn.predictors.state import restored
 from toy_metrics import FirstColumn, points, sgml
 
@@ -187,14 +188,10 @@ def test_the_predicted_class_is_the_most_likely_one_where_classes_are_equal():
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("scores", lambda value: "votes", "chosen.calibrator.scores is none of the values that are known, got 'votes'"),
-        ("centre", lambda value: value[:-1], "chosen.calibrator.scale has shape (4,), expected (S = 3)"),
-        ("scale", lambda value: [0.0, *value[1:]], "chosen.calibrator.scale.0 must be a number >= 1e-300, got 0.0"),
-        (
-            "coefficients",
-            lambda value: [row[:-1] for row in value],
-            "chosen.calibrator.coefficients has shape (4, 3), expected (C = 4, S = 4)",
-        ),
+        ("scores", lambda value: "votes", "chosen.calibrator.scores is not known"),
+        ("slopes", lambda value: value * 2, "chosen.calibrator.slopes has shape (2,), expected (S = 1)"),
+        ("slopes", lambda value: [-1.0], "chosen.calibrator.slopes.0 must be a number >= 0.0, got -1.0"),
+        ("offsets", lambda value: value[:-1], "chosen.calibrator.offsets has shape (3,), expected (C = 4)"),
         ("offsets", lambda value: None, "chosen.calibrator.offsets must be a list, got None"),
     ],
 )
@@ -208,13 +205,21 @@ def test_what_files_say_of_scores_is_checked(rng, name, change, words):
         restored(gml.GraphSVC, config, tensors, None)
 
 
-def test_two_classes_have_one_score(rng):
+def test_two_classes_share_one_decision(rng):
     x, y = neighboring_classes(rng, 60, 2)
-    config, tensors = gml.GraphSVC(FirstColumn()).fit(points(*x), y)._state()
-    assert "scores" not in config["chosen"]["calibrator"]
-    config["chosen"]["calibrator"]["scores"] = "pairs"
-    with pytest.raises(FieldError, match=r"chosen\.calibrator\.scores is not known"):
-        restored(gml.GraphSVC, config, tensors, None)
+    model = gml.GraphSVC(FirstColumn()).fit(points(*x), y)
+    new = points(*np.linspace(0, 2, 30))
+    wanted = probabilities(model.decision_function(new)[:, None] * [-0.5, 0.5], model.chosen_["calibrator"])
+    np.testing.assert_array_equal(model.predict_proba(new), wanted)
+
+
+def test_settings_that_rank_alike_are_told_apart_by_accuracy():
+    """Thirty classes of a graph or two: nearly all settings rank perfectly, few predict all classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(45) % 30
+    model = gml.GraphSVC(FirstColumn()).fit(points(*(10.0 * y + rng.normal(size=45))), y)
+    assert model.chosen_["scored_by"] == "AUC"
+    assert model.score(points(*(10.0 * y + rng.normal(size=45))), y) == 1
 
 
 def test_many_small_classes_give_no_warnings(monkeypatch):
@@ -345,7 +350,7 @@ def test_weights_of_classes_count_on_graphs_held_out(rng):
     distances = np.abs(x[:, None] - x)
     known, held = np.arange(30), np.arange(30, 40)
     view = FoldView(known, held, distances[:30, :30], distances[30:, :30], None)
-    predicted, _ = module._held_out([view], y, 0.5, 1.0, {True: 20.0})
+    predicted = module._held_out(view, y, 0.5, 1.0, {True: 20.0}).argmax(1)
     svm = SVC(kernel="precomputed", class_weight={True: 20.0}).fit(np.exp(-0.5 * view.within), y[:30])
     np.testing.assert_array_equal(predicted, svm.predict(np.exp(-0.5 * view.across)))
-    assert predicted.sum() > module._held_out([view], y, 0.5, 1.0, None)[0].sum()
+    assert predicted.sum() > module._held_out(view, y, 0.5, 1.0, None).argmax(1).sum()

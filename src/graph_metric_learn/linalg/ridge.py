@@ -105,18 +105,23 @@ def fit_ridge(
 def _factor(kernel: np.ndarray, penalty: float, row_weights: np.ndarray | None) -> np.ndarray:
     """The lower factor of K + λ W⁻¹ [N, N], in the order of LAPACK, above its diagonal anything.
 
-    Where rounding made eigenvalues smaller than −λ, the penalty is raised until there is one.
+    Where rounding made eigenvalues of K smaller than −λ, those below 0 are taken as 0.
     """
     from scipy.linalg import lapack
 
     added = penalty if row_weights is None else penalty / row_weights
-    while True:
-        matrix = np.array(kernel, dtype=np.float64).T  # a kernel is symmetric
-        np.einsum("ii->i", matrix)[:] += added
-        factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
-        if not failed:
-            return factor
-        added = 10 * added
+
+    def factor_of(exact: np.ndarray) -> tuple[np.ndarray, int]:
+        np.einsum("ii->i", exact)[:] += added
+        return lapack.dpotrf(exact, lower=1, overwrite_a=1)[:2]
+
+    factor, failed = factor_of(np.array(kernel, dtype=np.float64).T)  # a kernel is symmetric
+    if failed:
+        values, axes = np.linalg.eigh(kernel.astype(np.float64))
+        factor, failed = factor_of(((axes * np.maximum(values, 0.0)) @ axes.T).T)
+    if failed:
+        raise np.linalg.LinAlgError("the kernel has entries that are not finite, or the penalty is too small")
+    return factor
 
 
 def held_out_fits(
@@ -177,11 +182,11 @@ def held_out_fits(
 
 
 def _fill_upper(lower: np.ndarray) -> None:
-    """Copies what is below the diagonal of a matrix [N, N] in the order of LAPACK to above it, in place."""
+    """Copies what is below the diagonal of a matrix [N, N] to above it, in place."""
     from .loops import mirror
 
     diagonal = np.diag(lower).copy()
-    mirror(lower.T.T if lower.flags.c_contiguous else lower)
+    mirror(lower.T)
     np.einsum("ii->i", lower)[:] = diagonal
 
 

@@ -38,6 +38,10 @@ class Scorer:
         self.ranks = name in _RANKINGS
         self.words = _WORDS.get(name, objective.score_name)
 
+    def in_words(self, score: float) -> str:
+        """A score, for reports."""
+        return f"{score:.3f}" if self.ranks else self.objective.in_words(score)
+
     def of_outputs(self, outputs: np.ndarray, target: np.ndarray) -> tuple[float, float]:
         """Score of outputs [H, T] for graphs with these targets, and how much it counts beside that of others."""
         if not self.ranks:
@@ -47,17 +51,18 @@ class Scorer:
         return float(values[0]), weight
 
     def of_neighbors(
-        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int]
-    ) -> tuple[np.ndarray, float]:
+        self, distances: np.ndarray, neighbors: np.ndarray, target: np.ndarray, ks: Sequence[int], *,
+        weighted: bool = True,
+    ) -> tuple[np.ndarray, float]:  # fmt: skip
         """Score by k [K] of predicting graphs from distances [H, M] to others with targets `neighbors`, and its weight.
 
-        Nearer neighbours count more.
+        With `weighted`, nearer neighbours count more.
         """
         if not self.ranks:
-            scores = self.objective.neighbor_scores(distances, neighbors, target, ks, weighted=True)
+            scores = self.objective.neighbor_scores(distances, neighbors, target, ks, weighted=weighted)
             weights = self._weights(target)
             return weights @ scores / max(float(weights.sum()), 1e-300), float(weights.sum())
-        outputs = self.objective.neighbor_outputs(distances, neighbors, ks, weighted=True)
+        outputs = self.objective.neighbor_outputs(distances, neighbors, ks, weighted=weighted)
         return self._ranked(outputs, target)
 
     def _weights(self, target: np.ndarray) -> np.ndarray:
@@ -91,6 +96,8 @@ def scorer_for(scoring: str, objective: Objective, target: np.ndarray) -> Scorer
         return Scorer(objective, "roc_auc" if share is not None and share < _RARE else "")
     numbers = objective.rarest_share(target) is None
     if numbers != (scoring == "r2"):
-        what = "numbers" if numbers else "classes or labels"
-        raise ValueError(f"scoring={scoring!r} is not for {what}: use {'r2' if numbers else 'accuracy or roc_auc'!r}")
+        what, others = ("numbers", "'r2'") if numbers else ("classes or labels", "'accuracy' or 'roc_auc'")
+        raise ValueError(f"scoring={scoring!r} is not for {what}: use {others}")
+    if scoring == "balanced_accuracy" and target.ndim > 1:
+        raise ValueError(f"scoring={scoring!r} is not for several labels: use 'accuracy' or 'roc_auc'")
     return Scorer(objective, scoring if scoring not in ("accuracy", "r2") else "")

@@ -12,7 +12,7 @@ from .._core.schema import check_choice, within
 from .._core.validation import one_of
 from .fold_distances import ReferenceFolds
 from .knn import GraphKNNClassifier, GraphKNNRegressor
-from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, classes_of
 from .ridge import GraphRidge, GraphRidgeClassifier
 from .state import ChosenHead
 from .svc import GraphSVC
@@ -20,7 +20,8 @@ from .svc import GraphSVC
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_NEARLY = 0.5  # standard errors
+_MOST_OF_SVC = 10_000  # graphs whose kernel matrix an SVM is fitted to, unless it is asked for
+_NEARLY = 1.0  # standard errors: the others have picked k, or γ and C, by the scores that are compared
 
 
 class _ChoosesHead(MetricPredictor):
@@ -45,13 +46,18 @@ class _ChoosesHead(MetricPredictor):
         The others have picked k, or γ and C, by these very scores, which flatters them.
         """
         self._held_out = folds
-        names = self.heads if self.head == "auto" else [self.head]
+        names = self._heads_to_try() if self.head == "auto" else [self.head]
         settings = {name: self._bare(name)._choose(folds) for name in names}
         scores = {name: chosen.get("held_out_score", 0.0) for name, chosen in settings.items()}
         best = max(scores, key=lambda name: scores[name])
         if "ridge" in scores and scores["ridge"] >= scores[best] - _NEARLY * settings["ridge"]["held_out_error"]:
             best = "ridge"
-        return {"head": best, "settings": settings[best], "scores": scores}
+        scored_by = settings[best].get("scored_by", self._scorer().words)
+        return {"head": best, "settings": settings[best], "scores": scores, "scored_by": scored_by}
+
+    def _heads_to_try(self) -> list[str]:
+        """Heads that "auto" chooses from."""
+        return list(self.heads)
 
     def with_head(self, head: str) -> Self:
         """The same metric and reference graphs with another head, or with "auto"; right after `fit`.
@@ -77,6 +83,7 @@ class _ChoosesHead(MetricPredictor):
     def _share_with(self, other: MetricPredictor) -> None:
         other.metric_, other._own, other._own_folds = self.metric_, self._own, self._own_folds
         other.embedded_, other.y_, other.names_ = self.embedded_, self.y_, self.names_
+        other.target_names_ = self.target_names_
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
         head = check_choice("head", super()._check_chosen(chosen).head, self.heads)
@@ -102,14 +109,16 @@ class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
     metric, memory
         See :class:`GraphKNNClassifier`.
     head : {"auto", "knn", "ridge", "svc"}
-        :class:`GraphKNNClassifier`, :class:`GraphRidgeClassifier` or :class:`GraphSVC`; "auto" chooses.
+        :class:`GraphKNNClassifier`, :class:`GraphRidgeClassifier` or :class:`GraphSVC`; "auto" chooses: without SVM
+        of several labels, and of more than 10,000 graphs, whose kernels among each other it keeps.
 
     Attributes
     ----------
     head_ : predictor
         The one that was chosen, fitted.
     chosen_ : dict
-        Its name, its settings, and the scores of all on graphs held out.
+        Its name, its settings, the scores of all on graphs held out, and what these are: accuracy, or AUC where a class
+        is rare.
     metric_, embedded_, y_, names_, classes_
         See :class:`GraphKNNClassifier`.
 
@@ -124,13 +133,22 @@ class GraphClassifier(ClassesFromGraphs, _ChoosesHead):
     """
 
     heads: ClassVar = {"knn": GraphKNNClassifier, "ridge": GraphRidgeClassifier, "svc": GraphSVC}
+    _takes_labels = True
+
+    def _check_takes_labels(self, count: int) -> None:
+        if self.head != "auto" and not self.heads[self.head]._takes_labels:
+            raise ValueError(f"head={self.head!r} predicts one class per graph, but there are {count} labels of each")
+
+    def _heads_to_try(self) -> list[str]:
+        small = len(self.y_) <= _MOST_OF_SVC and self.y_.ndim == 1
+        return [name for name in self.heads if small or name != "svc"]
 
     def _complete(self) -> None:
         super()._complete()
-        self.classes_ = np.unique(self.y_)
+        self.classes_ = classes_of(self.y_)
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
-        """Probabilities of the classes [N, C], by the head."""
+        """Probabilities of the classes [N, C], or of each label [N, T], by the head."""
         check_is_fitted(self, "head_")
         return self.head_.predict_proba(graphs)  # type: ignore[attr-defined]
 
@@ -160,7 +178,7 @@ class GraphRegressor(NumbersFromGraphs, _ChoosesHead):
     heads: ClassVar = {"knn": GraphKNNRegressor, "ridge": GraphRidge}
 
 
-_CHOOSING: dict[str, Any] = {"classes": GraphClassifier, "numbers": GraphRegressor}
+_CHOOSING: dict[str, Any] = {"classes": GraphClassifier, "labels": GraphClassifier, "numbers": GraphRegressor}
 
 
 def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredictor:
@@ -170,7 +188,7 @@ def predictor(name: str, task: str, metric: Any, **settings: Any) -> MetricPredi
     ----------
     name : {"auto", "knn", "ridge", "svc"}
         "auto" chooses among the others.
-    task : {"classes", "numbers"}
+    task : {"classes", "labels", "numbers"}
     metric : BaseGraphMetric or None
     settings
         Of its constructor.

@@ -117,7 +117,7 @@ class GraphKMeans(ClusterMixin, TransformerMixin, _MeansPredictor):
         self._complete()
         return self
 
-    def _default_metric(self) -> BaseGraphMetric:
+    def _default_metric(self, y: Any) -> BaseGraphMetric:
         from ..metrics.automatic import GraphMetric
 
         return GraphMetric(task="none", random_state=self.seed_)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import UNSET
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.gaps import columns_by_gaps
-from .._core.schema import FieldError
+from .._core.schema import FieldError, check_labels
 from .._core.validation import one_of, whole_number
 from ..graphs import Graphs
 from ..metrics.base import BaseGraphMetric, clear_rounding
-from ..objectives import Objective
-from ..objectives.folds import groups_among
-from ..objectives.leave_one_out import leave_one_out
 from ..objectives.votes import SAME, VOTE_LIMIT, elected, vote_shares
 from ..transport import Embedded, kneighbors
+from .calibration import label_probabilities, probabilities
 from .fold_distances import ReferenceFolds
-from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, is_fitted, streamed
-from .reference_graphs import ReferenceGraphs, added_classes, added_numbers
+from .held_out import calibrated, judged, votes_of_all
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, classes_of, is_fitted, streamed
+from .reference_graphs import ReferenceGraphs, added_classes, added_labels, added_numbers
 from .settings import NEIGHBORS
-from .state import ChosenNeighbors
+from .state import ChosenNeighbors, ChosenVotes
 
 VOTES = ("uniform", "distance")
 _KS = (1, 2, 3, 5, 7, 10, 15)  # that n_neighbors="auto" chooses from; more pay only with learned scores
@@ -46,7 +46,8 @@ class _Neighbors(MetricPredictor):
     """Neighbours among reference graphs, which may grow."""
 
     _settings = NEIGHBORS
-    _chosen_type = ChosenNeighbors
+    _chosen_type: ClassVar[Any] = ChosenNeighbors
+    _calibrates: ClassVar[bool] = False  # whether there are probabilities
     n_neighbors_: int
     _reference: ReferenceGraphs  # swapped as a whole by `add`: whoever predicts meanwhile keeps the one it began with
 
@@ -95,41 +96,56 @@ class _Neighbors(MetricPredictor):
     # --- what decides k --------------------------------------------------------------------------------------------
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
-        """k: that of a metric which has chosen one, else the best of 1, 2, 3, 5, 7, 10 and 15.
+        """k: that of a metric which has chosen one, else the best of 1, 2, 3, 5, 7, 10 and 15; and what it predicts.
 
         The score is that of the folds, as for other heads; k is chosen by leaving one out, which varies less, unless
         the metric knows the targets.
         """
-        if not isinstance(self.n_neighbors, str):
-            return {"n_neighbors": int(self.n_neighbors), "vote_limit": VOTE_LIMIT}
+        given = None if isinstance(self.n_neighbors, str) else int(self.n_neighbors)
+        if given is not None and not self._calibrates:
+            return {"n_neighbors": given, "vote_limit": VOTE_LIMIT}
         objective, target = self._objective()
         views = folds.views(objective, target)
-        chosen = self.metric_.chosen_n_neighbors
         most = min(len(view.train) for view in views)
+        chosen = self.metric_.chosen_n_neighbors if given is None else min(given, most)
         ks = [k for k in (_KS if chosen is None else (chosen,)) if k <= most] or [most]
-        weighted = self.weights == "distance"
-        by_fold = [
-            objective.neighbor_scores(view.across, target[view.train], target[view.test], ks, weighted=weighted)
+        weighted, scorer = self.weights == "distance", self._scorer()
+        best = 0
+        if len(ks) > 1 and folds.without_targets:
+            found = [
+                scorer.of_neighbors(view.across, target[view.train], target[view.test], ks, weighted=weighted)
+                for view in views
+            ]
+            best = int(sum(weight * values for values, weight in found).argmax())  # type: ignore[union-attr]
+        elif len(ks) > 1:
+            best = int(self._left_out_scores(folds.groups, ks).argmax())
+        outputs = [
+            objective.neighbor_outputs(view.across, target[view.train], ks[best : best + 1], weighted=weighted)[:, 0]
             for view in views
         ]
-        scores = np.concatenate(by_fold).mean(0)
-        by_k = scores if folds.without_targets else self._left_out_scores(objective, target, folds.groups, ks)
-        best = int(by_k.argmax())
-        return {"n_neighbors": ks[best], "held_out_score": float(scores[best]), "vote_limit": VOTE_LIMIT}
+        settings: dict[str, Any] = {"n_neighbors": ks[best] if given is None else given, "vote_limit": VOTE_LIMIT}
+        settings |= judged(scorer, outputs, [target[view.test] for view in views])
+        if self._calibrates:
+            parts = zip(views, outputs, strict=True)
+            votes = [votes_of_all(objective, shares, view.train, target) for view, shares in parts]
+            settings["calibrator"] = calibrated(objective, views, votes, target)
+        return settings
 
-    def _left_out_scores(
-        self, objective: Objective, target: np.ndarray, groups: np.ndarray | None, ks: list[int]
-    ) -> np.ndarray:
-        """Mean score by k, each graph predicted by all others (of other groups)."""
+    def _left_out_scores(self, groups: np.ndarray | None, ks: list[int]) -> np.ndarray:
+        """Score by k, each graph predicted by all others (of other groups)."""
+        objective, target = self._objective()
         some = objective.subsample(target, _CHOSEN_ON, np.random.default_rng(0))
         distances = clear_rounding(self._distances(self.embedded_[some]), self._reference.rounding)
-        groups, weighted = groups_among(groups, some), self.weights == "distance"
-        return leave_one_out(objective, distances, target[some], ks, weighted=weighted, groups=groups)
+        groups = np.arange(len(some)) if groups is None else groups[some]
+        distances[groups[:, None] == groups] = np.inf
+        target, weighted = target[some], self.weights == "distance"
+        return self._scorer().of_neighbors(distances, target, target, ks, weighted=weighted)[0]
 
-    def _check_chosen(self, chosen: dict[str, Any]) -> None:
-        k = super()._check_chosen(chosen).n_neighbors
-        if k > len(self.y_):
-            raise FieldError("n_neighbors", f"is {k} of {len(self.y_)} reference graphs")
+    def _check_chosen(self, chosen: dict[str, Any]) -> Any:
+        saved = super()._check_chosen(chosen)
+        if saved.n_neighbors > len(self.y_):
+            raise FieldError("n_neighbors", f"is {saved.n_neighbors} of {len(self.y_)} reference graphs")
+        return saved
 
     def _complete(self) -> None:
         self.n_neighbors_ = int(self.chosen_["n_neighbors"])
@@ -208,6 +224,20 @@ class _Neighbors(MetricPredictor):
         votes /= np.bincount(row_of, votes, minlength=len(embedded))[row_of]
         return sparse.csr_array((votes, (row_of, voter_of)), shape=(len(embedded), count))
 
+    def _voted_means(self, embedded: Embedded, reference: ReferenceGraphs) -> np.ndarray:
+        """Means of the targets over the nearest reference graphs [N, …]; of several, over those that have the entry."""
+        is_known = np.isfinite(reference.y)
+        if is_known.all():
+            return self._vote_shares(embedded, reference) @ reference.y
+        device, found = self.metric_.place(embedded), np.empty((len(embedded), is_known.shape[1]))
+        for start in range(0, len(embedded), _ROWS):
+            part = slice(start, start + _ROWS)
+            distances = clear_rounding(reference.distances(embedded[part], device), reference.rounding)
+            for rows, columns in columns_by_gaps(is_known):
+                votes = self._weighted(distances[:, rows], min(self._k, len(rows)))
+                found[part, columns] = votes @ reference.y[np.ix_(rows, columns)] / votes.sum(1, keepdims=True)
+        return found
+
     def _weighted(self, distances: np.ndarray, k: int) -> np.ndarray:
         """Votes of reference graphs at these distances [N, M], by the rule that was asked for."""
         is_weighted = self.weights == "distance"
@@ -237,8 +267,10 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
         The fitted metric.
     n_neighbors_ : int
         What "auto" turned out to be.
-    classes_ : ndarray
-        Class labels.
+    classes_ : ndarray or list of ndarray
+        Class labels [C]. Of several labels, as scikit-learn has it: an array [0, 1] for each.
+    y_ : ndarray [R] or [R, T]
+        Targets of the reference graphs.
     embedded_ : Curves or Vectors
         The reference graphs.
     names_ : ndarray of str or None
@@ -255,32 +287,71 @@ class GraphKNNClassifier(ClassesFromGraphs, _Neighbors):
     array(['ring', 'star'], dtype='<U4')
     """
 
+    _chosen_type = ChosenVotes
+    _calibrates = True
+    _takes_labels = True
+
+    def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
+        classes = {"classes": self._reference.classes.tolist()} if self.y_.ndim == 1 else {}
+        return super()._choose(folds) | classes
+
+    def _check_chosen(self, chosen: dict[str, Any]) -> Any:
+        saved = super()._check_chosen(chosen)
+        if self.y_.ndim == 2:
+            saved.calibrator.check(self.y_.shape[1], self.y_.shape[1])
+            if saved.classes is not UNSET:
+                raise FieldError("classes", "is not known")
+            return saved
+        if saved.classes is UNSET:
+            raise FieldError("classes", "is missing")
+        check_labels("classes", saved.classes)
+        if not np.isin(saved.classes, self.y_).all():
+            raise FieldError("classes", "are not all among those of the reference graphs")
+        saved.calibrator.check(1, len(saved.classes))
+        return saved
+
     def _more_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        if self.y_.ndim == 2:
+            return added_labels(graphs, y, self.y_.shape[1])
         return added_classes(graphs, y, self.classes_)
 
     @property
-    def classes_(self) -> np.ndarray:
-        """Class labels [C]."""
-        return self._reference.classes
+    def classes_(self) -> Any:
+        """Class labels [C]; of several labels an array for each, as scikit-learn has it."""
+        reference = self._reference
+        return reference.classes if reference.y.ndim == 1 else classes_of(reference.y)
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
-        """Shares of the votes for each class [N, C]."""
+        """Probabilities of the classes [N, C], or of each label [N, T]: shares of the votes, calibrated in `fit`.
+
+        They were calibrated on graphs held out. A class that was added later counts as the rarest does.
+        """
         return self.predict_with_shares(graphs)[1]
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """The class with the most votes [N]; the first of equals."""
+        """The most likely class [N], the first of equals; of several labels, whether each is likely, 0 or 1 [N, T]."""
         return self.predict_with_shares(graphs)[0]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Both, [N] and [N, C], of the reference graphs at one moment."""
+        """Both, by the reference graphs at one moment."""
         reference = self._reference
-        shares = self._vote_shares(self._queries(graphs, reference), reference)
+        embedded = self._queries(graphs, reference)
+        calibrator = self.chosen_["calibrator"]
+        if reference.y.ndim == 2:
+            found = label_probabilities(self._voted_means(embedded, reference), calibrator)
+            return (found > 0.5).astype(np.int64), found
+        offsets = np.full(len(reference.classes), min(calibrator["offsets"]))
+        offsets[np.searchsorted(reference.classes, self.chosen_["classes"])] = calibrator["offsets"]
+        found = probabilities(self._class_votes(embedded, reference), {**calibrator, "offsets": offsets})
+        return reference.classes[elected(found)], found
+
+    def _class_votes(self, embedded: Embedded, reference: ReferenceGraphs) -> np.ndarray:
+        """Shares of the votes for each class [N, C]."""
+        shares = self._vote_shares(embedded, reference)
         voters, columns = np.unique(shares.indices, return_inverse=True)  # few of the reference graphs
         some = sparse.csr_array((shares.data, columns, shares.indptr), shape=(shares.shape[0], len(voters)))
-        votes = some @ (reference.y[voters, None] == reference.classes).astype(float)
-        votes = np.minimum(votes, 1.0)  # what rounding adds to it is refused by scikit-learn's log_loss
-        return reference.classes[elected(votes)], votes
+        return some @ (reference.y[voters, None] == reference.classes).astype(float)
 
 
 class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
@@ -332,12 +403,4 @@ class GraphKNNRegressor(NumbersFromGraphs, _Neighbors):
     def predict(self, graphs: Any) -> np.ndarray:
         """Means over the neighbours [N] or [N, T]; of several numbers, each over the nearest graphs that have it."""
         reference = self._reference
-        embedded = self._queries(graphs, reference)
-        is_known = np.isfinite(reference.y)
-        if is_known.all():
-            return self._vote_shares(embedded, reference) @ reference.y
-        predicted = np.empty((len(embedded), is_known.shape[1]))
-        for rows, columns in columns_by_gaps(is_known):
-            part = ReferenceGraphs(reference.embedded[rows])
-            predicted[:, columns] = self._vote_shares(embedded, part) @ reference.y[np.ix_(rows, columns)]
-        return predicted
+        return self._voted_means(self._queries(graphs, reference), reference)

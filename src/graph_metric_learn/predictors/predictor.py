@@ -28,16 +28,18 @@ from ..graphs import Graphs, as_graphs
 from ..graphs.stream import CHUNK, is_stream, read_chunks
 from ..io.models import opened_model, save_model
 from ..metrics.base import METRICS, BaseGraphMetric, FoldViews, fit_with_folds
-from ..objectives import Classes, Numbers, Objective
+from ..objectives import Classes, Numbers, Objective, SeveralLabels
 from ..objectives.classes import check_classes
 from ..objectives.folds import check_groups
+from ..objectives.labels import as_table, check_table
 from ..objectives.numbers import check_numbers, check_scored_numbers
+from ..objectives.scoring import Scorer, scorer_for
 from ..objectives.targets import given_targets, is_missing
 from ..transport import Curves, Embedded, pairwise_distances
 from ..transport.devices import resolve_device
 from .fold_distances import ReferenceFolds
 from .settings import Setting, check_settings
-from .state import restored, saved_classes, saved_numbers, with_nan, without_nan
+from .state import restored, saved_classes, saved_numbers, saved_table, with_nan, without_nan
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,8 +54,10 @@ class MetricPredictor(BaseEstimator):
         The fitted metric.
     embedded_ : Curves or Vectors
         The reference graphs.
-    y_ : ndarray [R]
-        Their classes or numbers.
+    y_ : ndarray [R] or [R, T]
+        Their classes or numbers; several labels as 0, 1 and NaN.
+    target_names_ : list of str [T] or None
+        What several labels or numbers are called, where y was a table with names of columns.
     chosen_ : dict
         Settings that `fit` chose by itself.
     names_ : ndarray of str [R] or None
@@ -69,6 +73,7 @@ class MetricPredictor(BaseEstimator):
     embedded_: Embedded
     y_: np.ndarray
     names_: np.ndarray | None = None
+    target_names_: list[str] | None = None
     _own: bool = False  # whether the metric was fitted to the reference graphs, here
     _own_folds: FoldViews | None = None  # and what it said of them by fold; large, so neither saved nor pickled
     chosen_: dict[str, Any]  # what "auto" turned out to be: kept in files, not chosen again
@@ -93,12 +98,15 @@ class MetricPredictor(BaseEstimator):
         graphs : list of graphs
             See :func:`as_graphs`.
         y : array [N], optional
-            Targets; from the graphs (`Data.y`) when None.
+            Targets; from the graphs (`Data.y`) when None. Several labels are a table [N, T] of 0 and 1, NaN or None
+            where one was not measured, for predictors that take them.
         groups : array [N], optional
             Graphs of one group are never on both sides of a fold, see :meth:`GraphMetric.fit`.
         """
         self._check_options()
+        names = column_names(y)
         graphs, y = self._checked(graphs, y)
+        self.target_names_ = names if y.ndim == 2 else None
         groups = check_groups(as_listed("groups", groups), len(graphs))
         self._fit_metric(graphs, y, groups)
         with one_thread_for_products():
@@ -131,6 +139,21 @@ class MetricPredictor(BaseEstimator):
         """What predictions are scored by, and the encoded targets of the reference graphs."""
         raise NotImplementedError
 
+    def _scorer(self) -> Scorer:
+        """How predictions of graphs held out are judged: as the metric judged its own, if it has the same targets."""
+        objective, target = self._objective()
+        same = getattr(self.metric_, "task_", None) == self.task_
+        return scorer_for(getattr(self.metric_, "scoring", "auto") if same else "auto", objective, target)
+
+    @property
+    def task_(self) -> str:
+        """What is predicted: "classes", "labels" (several) or "numbers"."""
+        check_is_fitted(self, "embedded_")
+        return self._task_of(self.y_)
+
+    def _task_of(self, y: np.ndarray) -> str:
+        return self.task
+
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
         """Settings that are chosen on folds of the reference graphs."""
         return {}
@@ -143,7 +166,7 @@ class MetricPredictor(BaseEstimator):
         """Fits a copy of the metric, unless it is used as it is."""
         metric = unfrozen(self.metric)
         if metric is None:
-            metric = self._default_metric()
+            metric = self._default_metric(y)
         if not isinstance(metric, BaseGraphMetric):  # bad input is a ValueError throughout
             raise ValueError(  # noqa: TRY004
                 f"metric must be an SGML, a GraphMetric or another BaseGraphMetric, or None, got {self.metric!r}"
@@ -160,15 +183,15 @@ class MetricPredictor(BaseEstimator):
             raise ValueError(f"groups: {type(copy).__name__} does not use them")
         self.metric_, self._own_folds = check_memory(self.memory).cache(_fitted)(copy, graphs, y, groups)
 
-    def _default_metric(self) -> BaseGraphMetric:
+    def _default_metric(self, y: Any) -> BaseGraphMetric:
         """What is fitted when `metric` is None."""
         from ..metrics.automatic import GraphMetric
 
-        return GraphMetric(task=self.task)
+        return GraphMetric(task=self._task_of(y))
 
     def _task_of_metric(self, metric: Any, y: Any) -> str:
         """What a metric that has no task of its own is fitted for, with these targets."""
-        return self.task
+        return self._task_of(y)
 
     def _refer_to(self, graphs: Graphs, y: np.ndarray) -> Graphs:
         """Makes these the reference graphs; returns them as the fitted metric reads them."""
@@ -199,7 +222,9 @@ class MetricPredictor(BaseEstimator):
         params = {
             name: value for name, value in self.get_params(deep=False).items() if name not in ("metric", "memory")
         }
-        names = {} if self.names_ is None else {"names": self.names_.tolist()}
+        names: dict[str, Any] = {} if self.names_ is None else {"names": self.names_.tolist()}
+        if self.target_names_ is not None:
+            names["target_names"] = self.target_names_
         return split(
             {
                 "params": params,
@@ -243,27 +268,85 @@ def _fitted(metric: BaseGraphMetric, graphs: Any, y: Any, groups: Any) -> tuple[
 class ClassesFromGraphs(ClassifierMixin):
     """A predictor of classes: `score` takes them from the graphs, as `fit` does."""
 
+    metric: Any
     metric_: BaseGraphMetric
     y_: np.ndarray
-    _saved_targets = staticmethod(saved_classes)
+    _takes_labels: ClassVar[bool] = False  # whether targets may be a table of several labels
+
+    def _check_targets(self, graphs: Graphs, y: Any) -> np.ndarray:
+        """Classes [N], or several labels [N, T]: columns of 0, 1 and NaN."""
+        targets = given_targets(graphs, y)
+        if targets is None or targets.ndim != 2:
+            return check_classes(graphs, targets)
+        if targets.shape[1] == 1 and getattr(unfrozen(self.metric), "task", None) != "labels":
+            return check_classes(graphs, targets)
+        self._check_takes_labels(targets.shape[1])
+        return check_table(graphs, targets)
+
+    def _check_takes_labels(self, count: int) -> None:
+        """A `ValueError` where several labels cannot be predicted."""
+        if not self._takes_labels:
+            raise ValueError(
+                f"{type(self).__name__} predicts one class per graph, but there are {count} labels of each: "
+                "GraphClassifier, GraphKNNClassifier and GraphRidgeClassifier predict several"
+            )
+
+    @classmethod
+    def _saved_targets(cls, y: list[Any]) -> np.ndarray:
+        return saved_table(y) if cls._takes_labels and isinstance(y[0], list) else saved_classes(y)
+
+    def _task_of(self, y: np.ndarray) -> str:
+        return "labels" if y.ndim == 2 else "classes"
 
     def _objective(self) -> tuple[Objective, np.ndarray]:
-        return Classes.of(self.y_)
+        return SeveralLabels.of(self.y_) if self.y_.ndim == 2 else Classes.of(self.y_)
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy; classes from the graphs (`Data.y`) when y is None."""
+        """Accuracy; classes from the graphs (`Data.y`) when y is None. Of several labels, the share of those that are
+        known which are right.
+        """
         check_is_fitted(self, "embedded_")
         graphs = self.metric_.read(graphs)
+        if self.y_.ndim == 2:
+            return self._score_of_labels(graphs, y, sample_weight)
         truth = given_targets(graphs, y)
         if truth is None:
             raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
         check_scored_classes(truth)
         return super().score(graphs, truth, sample_weight)
 
+    def _score_of_labels(self, graphs: Graphs, y: Any, sample_weight: Any) -> float:
+        truth = as_table(graphs, y)
+        if truth.shape[1] != self.y_.shape[1]:
+            raise ValueError(f"{truth.shape[1]} labels per graph, the model was fitted to {self.y_.shape[1]}")
+        is_known = np.isfinite(truth)
+        if not is_known.any():
+            raise ValueError("no label of any graph is known: there is nothing to score")
+        weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
+        right = is_known & (self.predict(graphs) == truth)  # type: ignore[attr-defined]
+        return float(weights @ right.sum(1) / (weights @ is_known.sum(1)))
+
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What `predict` and `predict_proba` return, [N] and [N, C]; the graphs are embedded once where that can be."""
+        """What `predict` and `predict_proba` return; the graphs are embedded once where that can be."""
         graphs = self.metric_.read(graphs)
         return self.predict(graphs), self.predict_proba(graphs)  # type: ignore[attr-defined]
+
+
+def classes_of(y: np.ndarray) -> Any:
+    """Class labels [C] that targets have; of several labels [N, T] an array for each, as scikit-learn has it.
+
+    >>> classes_of(np.array(["b", "a", "b"]))
+    array(['a', 'b'], dtype='<U1')
+    >>> classes_of(np.array([[0.0, 1.0], [1.0, np.nan]]))
+    [array([0, 1]), array([0, 1])]
+    """
+    return np.unique(y) if y.ndim == 1 else [np.array([0, 1]) for _ in range(y.shape[1])]
+
+
+def column_names(y: Any) -> list[str] | None:
+    """Names of the columns of targets, as a data frame has them."""
+    columns = getattr(y, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
 
 
 class NumbersFromGraphs(RegressorMixin):

@@ -16,6 +16,7 @@ from ..graphs import Graphs
 from ..index.rows import Batch, State, appended
 from ..index.search import nearest, squares_to_all
 from ..objectives.classes import check_classes
+from ..objectives.labels import as_table
 from ..objectives.numbers import check_numbers
 from ..objectives.targets import given_targets
 from ..transport import Embedded, Vectors, kneighbors, pairwise_distances
@@ -167,6 +168,11 @@ def added_classes(graphs: Graphs, y: Any, classes: np.ndarray) -> np.ndarray:
         )
     check_classes(*_with(np.concatenate([labels, classes[:2]])))
     return _as_whole(labels, classes) if classes.dtype.kind in "iu" else labels
+
+
+def added_labels(graphs: Graphs, y: Any, count: int) -> np.ndarray:
+    """So many labels of more graphs [N, T], 0, 1 or NaN."""
+    return as_table(*_with(_targets_of(graphs, y, (count,))))
 
 
 def added_numbers(graphs: Graphs, y: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -11,9 +11,10 @@ from ..linalg.ridge import fit_ridge, known_means
 from ..metrics.base import FoldView
 from ..objectives import Numbers
 from ..objectives.classes import elected_output
-from .calibration import calibrate, probabilities
+from .calibration import label_probabilities, probabilities
 from .fold_distances import ReferenceFolds, typical_distance
-from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, streamed
+from .held_out import calibrated, judged
+from .predictor import ClassesFromGraphs, MetricPredictor, NumbersFromGraphs, classes_of, streamed
 from .state import ChosenRidge, ChosenRidgeClasses
 
 _PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -33,11 +34,10 @@ class _Ridge(MetricPredictor):
         """The penalty, by folds, unless the metric has chosen it; and the score on graphs held out."""
         objective, target = self._objective()
         views = folds.views(objective, target)
-        test = np.concatenate([view.test for view in views])
         chosen: dict[str, Any]
-        if self._own and self.metric_.regression_task == self.task:  # its folds say what it predicts for them
+        if self._own and self.metric_.regression_task == self.task_:  # its folds say what it predicts for them
             chosen = {"own": True}
-            predicted = np.concatenate([self._as_outputs(view.scores) for view in views])
+            predicted = [self._as_outputs(view.scores) for view in views]
         else:
             outputs = objective.outputs(target)
             scale = typical_distance(views) ** 2
@@ -45,32 +45,32 @@ class _Ridge(MetricPredictor):
 
             def error(penalty: float) -> float:
                 parts = zip(views, tried[penalty], strict=True)
-                return float(np.mean([np.nanmean((outputs[view.test] - part) ** 2) for view, part in parts]))
+                errors = [(outputs[view.test] - part) ** 2 for view, part in parts]
+                return float(np.mean([np.nanmean(one) for one in errors if np.isfinite(one).any()]))
 
             penalty = min(_PENALTIES, key=error)
-            chosen, predicted = {"own": False, "scale": scale, "penalty": penalty}, np.concatenate(tried[penalty])
-        scores = objective.output_scores(predicted, target[test])
-        chosen["held_out_score"] = float(scores.mean())
-        chosen["held_out_error"] = float(scores.std() / np.sqrt(len(scores)))
-        return chosen | self._calibrated(predicted, target[test])
+            chosen, predicted = {"own": False, "scale": scale, "penalty": penalty}, tried[penalty]
+        tests = [view.test for view in views]
+        chosen |= judged(self._scorer(), predicted, [target[test] for test in tests])
+        return chosen | self._calibrated(views, predicted)
 
     def _as_outputs(self, scores: Any) -> np.ndarray:
         """What the metric's own regression says [N, T], as outputs of this one."""
         raise NotImplementedError
 
-    def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
-        """What else is learned from outputs of graphs held out."""
+    def _calibrated(self, views: list[FoldView], outputs: list[np.ndarray]) -> dict[str, Any]:
+        """What else is learned from outputs of graphs held out, fold by fold."""
         return {}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> Any:
         saved = super()._check_chosen(chosen)
         metric: Any = self.metric_
         if saved.own:
-            fits = metric.regression_task == self.task and hasattr(metric, "learned_")
-            if fits and self.task == "classes":
+            fits = metric.regression_task == self.task_ and hasattr(metric, "learned_")
+            if fits and self.task_ == "classes":
                 fits = np.isin(metric.classes_, self.y_).all()
             elif fits:
-                fits = metric.learned_.machine.weights.shape[1] == self.y_[0].size
+                fits = metric.learned_.alpha.shape[1] == self.y_[0].size
             if not fits:
                 raise FieldError("own", "is true, but the metric has no regression for these targets")
         return saved
@@ -142,49 +142,57 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     ----------
     metric_, embedded_, y_, names_
         See :class:`GraphKNNClassifier`.
-    classes_ : ndarray
-        Class labels.
+    classes_ : ndarray or list of ndarray
+        See :class:`GraphKNNClassifier`.
     """
 
     _chosen_type = ChosenRidgeClasses
+    _takes_labels = True
 
     def _as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
+        if self.y_.ndim == 2:
+            return scores
         classes = np.unique(self.y_)
         outputs = np.zeros((len(scores), len(classes)))
         outputs[:, np.searchsorted(classes, self.metric_.classes_)] = scores  # type: ignore[attr-defined]
         return outputs
 
-    def _calibrated(self, outputs: np.ndarray, target: np.ndarray) -> dict[str, Any]:
-        return {"calibrator": calibrate(outputs, target, outputs.shape[1])}
+    def _calibrated(self, views: list[FoldView], outputs: list[np.ndarray]) -> dict[str, Any]:
+        objective, target = self._objective()
+        return {"calibrator": calibrated(objective, views, outputs, target)}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
-        n_classes = len(np.unique(self.y_))
-        super()._check_chosen(chosen).calibrator.check(n_classes, n_classes)
+        count = self.y_.shape[1] if self.y_.ndim == 2 else len(np.unique(self.y_))
+        super()._check_chosen(chosen).calibrator.check(count if self.y_.ndim == 2 else 1, count)
 
     def _complete(self) -> None:
         super()._complete()
-        self.classes_ = np.unique(self.y_)
+        self.classes_ = classes_of(self.y_)
 
     @streamed
     def decision_function(self, graphs: Any) -> np.ndarray:
-        """Outputs of the classes [N, C]; for two classes, second minus first [N]."""
+        """Outputs of the classes [N, C]; for two classes, second minus first [N]. Outputs of several labels [N, T]."""
         outputs = self._outputs(graphs)
-        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+        return outputs[:, 1] - outputs[:, 0] if self.y_.ndim == 1 and outputs.shape[1] == 2 else outputs
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
-        """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`."""
+        """Probabilities of the classes [N, C], or of each label [N, T], calibrated on graphs held out in `fit`."""
         return self.predict_with_shares(graphs)[1]
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """The class with the largest output [N]."""
+        """The most likely class [N]; of several labels, whether each is likely, 0 or 1 [N, T]."""
         return self.predict_with_shares(graphs)[0]
 
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Both, [N] and [N, C]; the graphs are compared once."""
-        outputs = self._outputs(graphs)
-        return self.classes_[elected_output(outputs)], probabilities(outputs, self.chosen_["calibrator"])
+        """Both; the graphs are compared once."""
+        outputs, calibrator = self._outputs(graphs), self.chosen_["calibrator"]
+        if self.y_.ndim == 2:
+            found = label_probabilities(outputs, calibrator)
+            return (found > 0.5).astype(np.int64), found
+        found = probabilities(outputs, calibrator)
+        return self.classes_[elected_output(found)], found
 
 
 def _predicted(view: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from .._core.schema import (
     Label,
     Labels,
     Natural,
+    NonNegative,
     Number,
     OwnState,
     Saved,
@@ -65,14 +66,16 @@ class PredictorState(Saved, kw_only=True):
     reference: SavedCurves | SavedVectors
     y: Annotated[list[Any], Meta(min_length=1)]
     names: list[str] | None = None
+    target_names: list[str] | None = None
     chosen: dict[str, Any]
 
 
 class Chosen(Saved, kw_only=True):
-    """What "auto" turned out to be, and how good it was on graphs held out."""
+    """What "auto" turned out to be, and how good it was on graphs held out, by the score that is named."""
 
     held_out_score: Number | UnsetType = UNSET
-    held_out_error: Number | UnsetType = UNSET
+    held_out_error: NonNegative | UnsetType = UNSET
+    scored_by: str | UnsetType = UNSET
 
 
 class ChosenNeighbors(Chosen, kw_only=True):
@@ -83,18 +86,22 @@ class ChosenNeighbors(Chosen, kw_only=True):
 
 
 class Calibrator(Saved):
-    """A logistic regression from S scores to C classes."""
+    """Slopes and offsets of logistic regressions: one slope for all classes, or one for each label."""
 
-    centre: Annotated[list[Number], array("S")]
-    scale: Annotated[list[AnyPositive], array("S")]
-    coefficients: Annotated[list[list[Number]], array("C S")]
+    slopes: Annotated[list[NonNegative], array("S")]
     offsets: Annotated[list[Number], array("C")]
-    scores: Literal["pairs"] | UnsetType = UNSET  # of a support vector machine of many classes
 
-    def check(self, n_scores: int, n_classes: int) -> None:
-        """A :class:`FieldError` unless it is from so many scores to so many classes."""
+    def check(self, n_slopes: int, n_outputs: int) -> None:
+        """A :class:`FieldError` unless it has so many slopes, for so many classes or labels."""
         with within("calibrator"):
-            dims_of(self, S=n_scores, C=n_classes)
+            dims_of(self, S=n_slopes, C=n_outputs)
+
+
+class ChosenVotes(ChosenNeighbors, kw_only=True):
+    """Of k-nearest neighbours that vote for classes, or for several labels."""
+
+    calibrator: Calibrator
+    classes: Labels | UnsetType = UNSET  # that were there when it was calibrated; more may have been added
 
 
 class ChosenSVC(Chosen, kw_only=True):
@@ -137,8 +144,10 @@ class ChosenHead(Saved):
     head: str
     settings: dict[str, Any]
     scores: dict[str, Number]
+    scored_by: str
 
 
+_OneOrZero = Annotated[float, Meta(ge=0.0, le=1.0)]
 _Target = Annotated[float, Meta(ge=-1e100, le=1e100)]  # as in `objectives.numbers`
 
 
@@ -166,6 +175,8 @@ def restored(home: type[Kind], config: Any, tensors: dict[str, np.ndarray], enco
     fixed = params.get("n_neighbors") if "n_neighbors" in home._settings else None
     if isinstance(fixed, int) and fixed > len(saved.y):
         raise FieldError("params.n_neighbors", f"is {fixed}, but there are {len(saved.y)} reference graphs")
+    _check_target_names(saved.target_names, loaded.y_)
+    loaded.target_names_ = saved.target_names
     loaded.names_ = None if saved.names is None else np.array(saved.names, dtype=object)
     with within("chosen"):
         loaded._check_chosen(saved.chosen)
@@ -210,6 +221,21 @@ def saved_classes(y: list[Any]) -> np.ndarray:
     if len(set(y)) < 2:
         raise FieldError("y", "holds one class only")
     return np.array(y)
+
+
+def saved_table(y: list[Any]) -> np.ndarray:
+    """Several labels of the reference graphs [R, T], each 0 for some and 1 for others, None (NaN) where not known."""
+    table = with_nan(read(list[list[_OneOrZero | None]], y, "y")).astype(float)
+    if table.ndim != 2 or table.shape[1] == 0 or not all({0.0, 1.0} <= set(column) for column in table.T.tolist()):
+        raise FieldError("y", "has a label that is the same for all graphs")
+    if (np.isfinite(table) & (table != 0) & (table != 1)).any():
+        raise FieldError("y", "has labels that are not 0 or 1")
+    return table
+
+
+def _check_target_names(names: list[str] | None, y: np.ndarray) -> None:
+    if names is not None and (y.ndim != 2 or len(names) != y.shape[1]):
+        raise FieldError("target_names", f"are {len(names)} for targets of shape {y.shape}")
 
 
 def saved_numbers(y: list[Any]) -> np.ndarray:

@@ -8,14 +8,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import UNSET
 from sklearn.utils.class_weight import compute_sample_weight
 
-from .._core.schema import FieldError
 from ..graphs import Graphs
 from ..metrics.base import FoldView
-from .calibration import calibrate, probabilities
+from .calibration import probabilities
 from .fold_distances import ReferenceFolds, typical_distance
+from .held_out import calibrated, judged
 from .predictor import ClassesFromGraphs, MetricPredictor, streamed
 from .settings import SVC, check_weighted_classes, weights_of_classes
 from .state import ChosenSVC
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _GAMMAS = (0.3, 1.0, 3.0)  # divided by the median distance
 _COSTS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-_AHEAD = 1e-9  # by how much the score of the predicted class is larger, at least
+_AHEAD = 1e-8  # by how much the score of the predicted class is larger, at least
 _MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # as scikit-learn warns
 
 
@@ -43,7 +42,8 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
     C : float or "auto"
         Cost of errors, as in `sklearn.svm.SVC`; "auto" is one of 0.3, 1, 3, 10, 30 and 100, chosen by folds.
     class_weight : dict, "balanced" or None
-        As in `sklearn.svm.SVC`; γ and C are chosen by the accuracy with these weights.
+        As in `sklearn.svm.SVC`; γ and C are chosen by the accuracy with these weights. Without, by accuracy, or by AUC
+        where a class is rare.
 
     Attributes
     ----------
@@ -71,33 +71,33 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         return graphs, y
 
     def _choose(self, folds: ReferenceFolds) -> dict[str, Any]:
-        """γ and C with the best accuracy on graphs held out, and probabilities from their scores."""
+        """γ and C with the best score on graphs held out, and probabilities from their scores."""
         objective, codes = self._objective()
         views = folds.views(objective, codes)
         typical = typical_distance(views)
         gammas = [gamma / typical for gamma in _GAMMAS] if isinstance(self.gamma, str) else [float(self.gamma)]
         costs = _COSTS if isinstance(self.C, str) else (float(self.C),)
-        test = np.concatenate([view.test for view in views])
+        tests = [view.test for view in views]
         classes = np.unique(self.y_)
         class_weight = weights_of_classes(self.class_weight, classes)
-        weights = compute_sample_weight(class_weight, self.y_)[test]
-        best: tuple[float, float, float, Any] = (-1.0, 1.0, 1.0, None)
+        weights = compute_sample_weight(class_weight, self.y_)
+        scorer, targets = self._scorer(), [codes[test] for test in tests]
+        best: tuple[tuple[float, float], dict[str, Any], float, float, Any] = ((-np.inf, 0.0), {}, 1.0, 1.0, None)
         for gamma, cost in product(gammas, costs):
-            predicted, scores = _held_out(views, self.y_, gamma, cost, class_weight)
-            right = float(np.average(predicted == self.y_[test], weights=weights))
-            if right > best[0] + 1e-9:
-                best = (right, gamma, cost, scores)
-        right, gamma, cost, scores = best
-        calibrator = calibrate(scores, codes[test], len(classes))
-        if scores.ndim == 2:
-            calibrator["scores"] = "pairs"  # that they are means of decisions between two classes, see `_scores`
-        return {"gamma": gamma, "C": cost, "held_out_score": right, "calibrator": calibrator}
+            scores = [_held_out(view, self.y_, gamma, cost, class_weight) for view in views]
+            found = judged(scorer, scores, targets)
+            right = np.concatenate([objective.output_scores(*pair) for pair in zip(scores, targets, strict=True)])
+            accuracy = float(np.average(right, weights=weights[np.concatenate(tests)]))
+            if class_weight is not None:
+                found |= {"held_out_score": accuracy, "scored_by": "weighted accuracy"}
+            how_good = round(found["held_out_score"], 9), round(accuracy, 9)  # of those that rank alike, the more exact
+            if how_good > best[0]:
+                best = (how_good, found, gamma, cost, scores)
+        _, found, gamma, cost, scores = best
+        return {"gamma": gamma, "C": cost, **found, "calibrator": calibrated(objective, views, scores, codes)}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
-        calibrator, n_classes = super()._check_chosen(chosen).calibrator, len(np.unique(self.y_))
-        calibrator.check(1 if n_classes == 2 else n_classes, n_classes)
-        if (calibrator.scores is UNSET) != (n_classes == 2):
-            raise FieldError("calibrator.scores", "is missing" if n_classes > 2 else "is not known")
+        super()._check_chosen(chosen).calibrator.check(1, len(np.unique(self.y_)))
 
     def _complete(self) -> None:
         """Fits the SVM; on loading it is fitted again instead of being saved."""
@@ -119,19 +119,26 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         """Of two classes, decisions for the second [N]; of more, votes of the classes [N, C], as `sklearn.svm.SVC`."""
         return self.svc_.decision_function(self._kernel(graphs))
 
-    @streamed
     def predict(self, graphs: Any) -> np.ndarray:
-        """Classes [N]."""
-        return self.svc_.predict(self._kernel(graphs))
+        """The most likely class [N]; with `class_weight`, that of the SVM, which may be another one."""
+        return self.predict_with_shares(graphs)[0]
 
-    @streamed
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Probabilities of the classes [N, C], calibrated on graphs held out in `fit`.
 
-        With more than two classes, they grow with the mean decision for a class against the others, and the predicted
-        class is the most likely one.
+        With more than two classes, they grow with the mean decision for a class against the others, and the class that
+        the SVM predicts is the most likely one, unless classes are rare.
         """
-        return probabilities(_scores(self.svc_, self._kernel(graphs)), self.chosen_["calibrator"])
+        return self.predict_with_shares(graphs)[1]
+
+    @streamed
+    def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both; the graphs are compared once."""
+        kernel = self._kernel(graphs)
+        found = probabilities(_scores(self.svc_, kernel), self.chosen_["calibrator"])
+        if self.class_weight is not None:
+            return self.svc_.predict(kernel), found
+        return self.classes_[found.argmax(1)], found
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         config, tensors = super()._state()
@@ -140,26 +147,19 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         return config, tensors
 
 
-def _held_out(
-    views: list[FoldView], y: np.ndarray, gamma: float, cost: float, class_weight: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted classes of the graphs held out, fold by fold [H], and their `_scores` [H] or [H, C]."""
+def _held_out(view: FoldView, y: np.ndarray, gamma: float, cost: float, class_weight: Any) -> np.ndarray:
+    """Scores of the graphs held out in a fold [H, C], see `_scores`; −inf for classes that no other graph is of."""
     from sklearn.svm import SVC
 
-    classes, predictions, scores = np.unique(y), [], []
-    for view in views:
-        seen = np.unique(y[view.train])
-        if len(seen) == 1:  # all others are held out together
-            predictions.append(np.repeat(seen, len(view.test)))
-            decisions = np.zeros(len(view.test))
-        else:
-            model = SVC(C=cost, kernel="precomputed", class_weight=class_weight)
-            _fit(model, np.exp(-gamma * view.within.astype(float)), y[view.train])
-            kernel = np.exp(-gamma * view.across.astype(float))
-            predictions.append(model.predict(kernel))
-            decisions = _scores(model, kernel)
-        scores.append(decisions if len(seen) == len(classes) else _for_all_classes(decisions, seen, classes))
-    return np.concatenate(predictions), np.concatenate(scores)
+    classes, seen = np.unique(y), np.unique(y[view.train])
+    scores = np.zeros((len(view.test), len(seen)))
+    if len(seen) > 1:
+        model = SVC(C=cost, kernel="precomputed", class_weight=class_weight)
+        _fit(model, np.exp(-gamma * view.within.astype(float)), y[view.train])
+        scores = _scores(model, np.exp(-gamma * view.across.astype(float)))
+    wide = np.full((len(view.test), len(classes)), -np.inf)
+    wide[:, np.searchsorted(classes, seen)] = scores
+    return wide
 
 
 def _fit(svc: sklearn.svm.SVC, kernel: np.ndarray, y: np.ndarray) -> None:
@@ -170,7 +170,7 @@ def _fit(svc: sklearn.svm.SVC, kernel: np.ndarray, y: np.ndarray) -> None:
 
 
 def _scores(svc: sklearn.svm.SVC, kernel: np.ndarray) -> np.ndarray:
-    """What probabilities are made of: decisions of an SVM of two classes [N]; of more, scores of the classes [N, C].
+    """What probabilities are made of: scores of the classes [N, C]; of two, half of the decision for each.
 
     The score of a class is the mean decision for it, against each other class. `decision_function` counts votes
     instead, which hardly say by how much they were won: one slope does not make probabilities of them. The predicted
@@ -179,7 +179,8 @@ def _scores(svc: sklearn.svm.SVC, kernel: np.ndarray) -> np.ndarray:
     """
     n_classes = len(svc.classes_)
     if n_classes == 2:
-        return svc.decision_function(kernel)
+        decisions = svc.decision_function(kernel)[:, None]
+        return decisions * np.array([-0.5, 0.5])
     by_pairs = copy(svc).set_params(decision_function_shape="ovo").decision_function(kernel)
     won = by_pairs > 0
     first, second = np.triu_indices(n_classes, 1)
@@ -191,19 +192,3 @@ def _scores(svc: sklearn.svm.SVC, kernel: np.ndarray) -> np.ndarray:
     rows, elected, best = np.arange(len(kernel)), votes.argmax(1), scores.argmax(1)
     scores[rows, best], scores[rows, elected] = scores[rows, elected], scores[rows, best] + _AHEAD
     return scores
-
-
-def _for_all_classes(scores: np.ndarray, seen: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Scores by an SVM that has seen some of the classes alone, in the form of one that has seen all.
-
-    Classes that it has not seen have −inf; of two classes, the one that it has seen wins by 1.
-
-    >>> _for_all_classes(np.array([0.5, -0.25]), np.array([0, 2]), np.arange(3))
-    array([[-0.5 ,  -inf,  0.5 ],
-           [ 0.25,  -inf, -0.25]])
-    """
-    columns = scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)[:, -len(seen) :]
-    lost = -np.inf if len(classes) > 2 else -1.0
-    wide = np.full((len(scores), len(classes)), lost)
-    wide[:, np.searchsorted(classes, seen)] = columns
-    return wide if len(classes) > 2 else (wide[:, 1] - wide[:, 0])

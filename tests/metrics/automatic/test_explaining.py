@@ -250,6 +250,22 @@ def test_the_predicted_difference_is_shared_by_the_nodes(graphs):
     np.testing.assert_allclose(why.target_share, -why.evidence.target / why.evidence.change, atol=0.01)
 
 
+def test_vectors_of_whole_graphs_lie_on_no_node(graphs):
+    measured = [graph.copy() for graph in graphs[0]]
+    for graph, value in zip(measured, graphs[1], strict=True):
+        graph.graph["u"] = [float(value)]
+    read = gml.as_graphs(measured, label="element", graph_attribute="u")
+    metric = gml.GraphMetric(families=["vectors of graphs"], random_state=0).fit(read[:50], graphs[1][:50])
+    why = metric.explain(read[:1], read[1:2])
+    assert why.distance == pytest.approx(metric.pairwise_distances(read[:1], read[1:2])[0, 0], rel=1e-5)
+    assert set(why.term_share) == {"vectors of whole graphs", PREDICTED}
+    assert sum(why.term_share.values()) == pytest.approx(1)
+    for side in (*sides(why), why.evidence.source, why.evidence.target):
+        np.testing.assert_allclose(side, side.sum() / len(side))
+    assert [side.sum() for side in sides(why)] == pytest.approx([1, 1])
+    check_evidence(metric, why, read[:2])
+
+
 def test_several_numbers_are_explained_by_the_one_that_differs_most(graphs):
     y = np.column_stack([graphs[1], [float(len(graph)) for graph in graphs[0]]])
     metric = gml.GraphMetric(**SOME).fit(graphs[0][:50], y[:50])

@@ -262,8 +262,8 @@ def solved(resume: Resume, learned: Learned) -> Learned:
     """What was learned, with the regression on all graphs so far in the place of its own."""
     assert resume.passed is not None
     beta, mean = resume.passed.sums.solve(learned.setting.penalty, learned.setting.power)
-    alpha, mean = resume.passed.whitening.to_landmarks(beta), mean.cpu().numpy()
-    return Learned.refitted(learned, alpha, mean, resume.n_graphs)
+    alpha = resume.passed.whitening.to_landmarks(beta)
+    return Learned.refitted(learned, alpha, mean.cpu().numpy(), resume.n_graphs)
 
 
 def extend_classes(metric: GraphMetric, resume: Resume, classes: Any) -> None:

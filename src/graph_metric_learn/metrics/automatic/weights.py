@@ -68,6 +68,9 @@ def likeliest_weights(kernels: np.ndarray, outputs: np.ndarray, start: np.ndarra
 class _Fit:
     """A Gaussian process: twice its negative log likelihood for each output, but for constants."""
 
+    factor: np.ndarray  # of the covariance [n, n], lower
+    solved: np.ndarray  # [n, T]
+    scale: float  # σ²
     cost: float = np.inf
 
     @classmethod
