@@ -99,9 +99,11 @@ class Weights:
 
     def mixture(self, likeliest: np.ndarray, share: float) -> np.ndarray:
         """The kernel among all graphs [N, N], float32."""
-        weights = mixed_weights(likeliest, self.even, share).astype(np.float32)
-        used = np.flatnonzero(weights)
-        return np.einsum("f,fnm->nm", weights[used], self.kernels[used]) if len(used) else self.kernels[0]
+        total = np.zeros(self.kernels.shape[1:], np.float32)
+        for weight, kernel in zip(mixed_weights(likeliest, self.even, share), self.kernels, strict=True):
+            if weight > 0:
+                total += np.float32(weight) * kernel
+        return total
 
 
 @one_thread_for_products()

@@ -46,7 +46,8 @@ def parts_of_width(width: int | None, landmarks: int) -> tuple[int, int]:
     """
     if width is None:
         return landmarks - 1, ALL_HASHES
-    hashes = 1 << (width // 2 + 1).bit_length() - 1 if width > 2 else width - 1  # a power of 2, so that they can be folded
+    # A power of 2, so that fewer can be made of them.
+    hashes = 1 << (width // 2 + 1).bit_length() - 1 if width > 2 else width - 1
     return max(1, min(width - hashes, landmarks - 1)), hashes
 
 
