@@ -77,6 +77,15 @@ def test_one_in_a_thousand(rng):
     assert truth[sure].mean() == pytest.approx(found[sure, 1].mean(), rel=0.3)
 
 
+def test_few_rare_graphs_are_enough_for_an_offset(rng):
+    """Two of a thousand held out, whose scores say little: probabilities are about the shares of the classes."""
+    codes = (np.arange(1000) < 2).astype(int)
+    shares = np.clip(0.002 * rng.random(1000), 0, 1)
+    scores = np.stack([1 - shares, shares], axis=1)
+    found = probabilities(scores, calibrate(scores, codes, counted(codes, 2)))
+    np.testing.assert_allclose(found[:, 1], 0.002, atol=1e-3)
+
+
 def test_scores_that_say_nothing_give_the_shares_of_the_classes(rng):
     _, codes = rare(rng, 20_000, 0.01)
     scores = halves(rng.normal(size=20_000))
