@@ -469,7 +469,7 @@ def test_votes_are_calibrated_on_graphs_held_out(rng):
         model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=k).fit(graphs, y)
         found, shares = model.predict_proba(new), votes(model, new)
         sure = shares.max(1) > 0.999
-        assert sure.mean() > 0.15
+        assert sure.mean() > 0.05
         assert found[sure].max(1).max() < 0.9
         assert found.max(1).mean() == pytest.approx((shares.argmax(1) == truth).mean(), abs=0.03)
         assert log_loss(truth, found) < 0.65 < log_loss(truth, np.clip(shares, 1e-3, 1 - 1e-3))
