@@ -194,6 +194,7 @@ def check_many_graphs(names):
     assert len(names["index"]) == 78
     assert "wheel 70" not in names["reader"]
     assert len(names["vectors"]) == 35
+    assert names["of_all"].learned_.n_graphs == 602
     np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
 
 
