@@ -94,7 +94,7 @@ FIELDS = {
     ],
     "svc": [
         (("chosen", "C"), 1e300, "chosen.C"),
-        (("chosen", "calibrator", "centre"), [], "calibrator.scale has shape"),
+        (("chosen", "calibrator", "offsets"), [], "calibrator.offsets has shape"),
     ],
     "kmeans": [(("y", 0), 17, "y.0")],
 }

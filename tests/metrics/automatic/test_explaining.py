@@ -9,7 +9,6 @@ import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
 from graph_metric_learn.embeddings import EMBEDDINGS, Mean
-from graph_metric_learn.metrics.automatic.contributions import mean_gradient
 from graph_metric_learn.metrics.automatic.explaining import PREDICTED
 from graph_metric_learn.metrics.automatic.mixture import part_of
 
@@ -281,14 +280,6 @@ def test_shares_add_up_in_few_and_in_all_coordinates(graphs, n_components):
     metric = gml.GraphMetric(**SOME, n_components=n_components).fit(graphs[0][:50], graphs[1][:50])
     for i, j in PAIRS:
         check(metric, graphs[0][i], graphs[0][j])
-
-
-def test_gradients_are_complete():
-    rng = np.random.default_rng(0)
-    references, first, second, weights = rng.normal(size=(9, 4)), *rng.normal(size=(2, 4)), rng.normal(size=(9, 2))
-    kernels = [np.exp(-((references - end) ** 2).sum(1) / 3.0) for end in (first, second)]
-    gradients = mean_gradient(references, 3.0, first, second, weights)
-    np.testing.assert_allclose((first - second) @ gradients, (kernels[0] - kernels[1]) @ weights, rtol=1e-9)
 
 
 # --- edges -----------------------------------------------------------------------------------------------------------
