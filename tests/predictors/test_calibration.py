@@ -63,7 +63,7 @@ def rare(rng, count, share=1e-3):
 
 
 def test_one_in_a_thousand(rng):
-    """All 60 rare graphs and a thousand of 60,000 others were held out: probabilities are right for all, not for these."""
+    """All 60 rare graphs and a thousand of 60,000 others were held out: probabilities are right for all graphs."""
     scores, codes = rare(rng, 60_000)
     held_out = np.concatenate([np.flatnonzero(codes == 1), rng.permutation(np.flatnonzero(codes == 0))[:1000]])
     calibrator = calibrate(scores[held_out], codes[held_out], counted(codes, 2))
@@ -75,6 +75,15 @@ def test_one_in_a_thousand(rng):
     assert found[:, 1].mean() == pytest.approx(1e-3, rel=0.3)
     sure = found[:, 1] > 0.1
     assert truth[sure].mean() == pytest.approx(found[sure, 1].mean(), rel=0.3)
+
+
+def test_few_rare_graphs_are_enough_for_an_offset(rng):
+    """Two of a thousand held out, whose scores say little: probabilities are about the shares of the classes."""
+    codes = (np.arange(1000) < 2).astype(int)
+    shares = np.clip(0.002 * rng.random(1000), 0, 1)
+    scores = np.stack([1 - shares, shares], axis=1)
+    found = probabilities(scores, calibrate(scores, codes, counted(codes, 2)))
+    np.testing.assert_allclose(found[:, 1], 0.002, atol=1e-3)
 
 
 def test_scores_that_say_nothing_give_the_shares_of_the_classes(rng):
@@ -89,7 +98,7 @@ def test_scores_that_say_nothing_give_the_shares_of_the_classes(rng):
 def test_classes_without_a_graph_held_out_have_the_slope_of_the_others(rng, seen):
     codes = np.array(seen * 20)[:20]
     scores = rng.normal(size=(20, 3)) + 2 * np.eye(3)[codes]
-    found = probabilities(scores, calibrate(scores, codes, counted(codes, 3) + 1))
+    found = probabilities(scores, calibrate(scores, codes, np.full(3, 20)))
     np.testing.assert_allclose(found.sum(1), 1)
     np.testing.assert_array_equal(np.argsort(found, axis=1), np.argsort(scores, axis=1))
     assert found[np.arange(20), codes].mean() > 0.7

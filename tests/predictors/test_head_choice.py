@@ -34,11 +34,11 @@ def test_one_metric_is_fitted_and_the_best_head_on_graphs_held_out_is_kept(data)
 @pytest.mark.parametrize(
     ("scores", "chosen"),
     [
-        ((0.9, 0.8, 0.8), "knn"),
-        ((0.8, 0.8, 0.9), "svc"),
+        ((0.95, 0.8, 0.8), "knn"),
+        ((0.8, 0.8, 0.95), "svc"),
         ((0.8, 0.9, 0.8), "ridge"),
         ((0.7, 0.7, 0.7), "ridge"),
-        ((0.85, 0.81, 0.8), "ridge"),  # within half a standard error, 0.05
+        ((0.88, 0.8, 0.8), "ridge"),  # within a standard error, 0.1
         ((0.9, 0.2, 0.9), "knn"),
     ],
 )

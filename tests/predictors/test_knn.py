@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -433,6 +434,59 @@ def test_adding_while_others_predict(kind):
     assert failures == []
     assert len(model.y_) == len(model.embedded_) == 100
     assert model.n_neighbors_ == 3
+
+
+def test_labels_are_voted_on_by_the_nearest_graphs_that_have_them():
+    """Whatever is known of the first label, the second is that of others."""
+    y = np.array([[1, np.nan], [0, 1], [1, np.nan], [0, 0], [0, np.nan], [1, 0], [1, 1], [0, 0]], dtype=float)
+    x = [0.0, 2.0, 10.0, 100.0, 101.0, 102.0, 300.0, 400.0]
+    model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=2, weights="uniform").fit(points(*x), y)
+
+    def voted(*places):
+        return model._voted_means(model.metric_.embed(points(*places)), model._reference)
+
+    np.testing.assert_allclose(voted(0.9, 101.6), [[0.5, 0.5], [0.5, 0.0]])
+    model.add(points(101.6), [[np.nan, 1]])
+    np.testing.assert_allclose(voted(101.6), [[0.5, 0.5]])
+    model.add(points(500.0), [[None, None]])
+    assert len(model.y_) == 10
+    assert model.predict(points(0.9)).shape == (1, 2)
+    for bad, words in (([[0, 2]], "label 1 of graph 0 is 2"), ([[0, 1, 1]], "1 graphs, but labels of shape")):
+        with pytest.raises(ValueError, match=words):
+            model.add(points(3.0), bad)
+
+
+def test_votes_are_calibrated_on_graphs_held_out(rng):
+    """Two of ten classes are wrong: unanimous votes are not certain, whatever k."""
+
+    def draw(count):
+        x = rng.uniform(0, 1, count)
+        return points(*x), np.where(rng.random(count) < 0.2, x <= 0.5, x > 0.5).astype(int)
+
+    graphs, y = draw(600)
+    new, truth = draw(2000)
+    for k in (1, 5, "auto"):
+        model = gml.GraphKNNClassifier(FirstColumn(), n_neighbors=k).fit(graphs, y)
+        found, shares = model.predict_proba(new), votes(model, new)
+        sure = shares.max(1) > 0.999
+        assert sure.mean() > 0.05
+        assert found[sure].max(1).max() < 0.9
+        assert found.max(1).mean() == pytest.approx((shares.argmax(1) == truth).mean(), abs=0.03)
+        assert log_loss(truth, found) < 0.65 < log_loss(truth, np.clip(shares, 1e-3, 1 - 1e-3))
+        np.testing.assert_array_equal(found.argmax(1), shares.argmax(1))
+        np.testing.assert_array_equal(model.predict(new), found.argmax(1))
+
+
+def test_a_class_that_is_added_gets_a_probability(rng):
+    start = points(*np.linspace(0, 1, 40))
+    model = gml.GraphKNNClassifier(FrozenEstimator(FirstColumn().fit(start)), n_neighbors=3)
+    model.fit(start, ["low"] * 20 + ["high"] * 20)
+    before = model.predict_proba(points(0.1))
+    model.add(points(5.0, 5.1, 5.2), ["far"] * 3)
+    found = model.predict_proba(points(5.1, 0.1))
+    assert found.shape == (2, 3)
+    assert found[0].argmax() == 0
+    np.testing.assert_allclose(found[1, 1:] / found[1, 1:].sum(), before[0])
 
 
 def test_classes_that_are_added_are_known():

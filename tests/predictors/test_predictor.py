@@ -6,7 +6,7 @@ import torch
 from joblib import Memory
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import r2_score
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 import graph_metric_learn as gml
@@ -510,3 +510,149 @@ def test_an_encoder_goes_where_it_belongs(rng, tmp_path):
 def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a model folder"):
         gml.load(tmp_path)
+
+
+# --- several labels ---------------------------------------------------------------------------------------------------
+
+SEVERAL = [gml.GraphKNNClassifier, gml.GraphRidgeClassifier, gml.GraphClassifier]
+
+
+def labelled(rng, count):
+    """Places, and three labels: to the right, far from the middle (seldom known), and a rare one."""
+    x = rng.normal(size=count)
+    table = np.stack([x > 0, np.abs(x) > 1, x > 1.6], axis=1).astype(float)
+    full = table.copy()
+    table[rng.random(count) < 0.5, 1] = np.nan
+    table[:3] = np.nan
+    return x, table, full
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+@pytest.mark.parametrize("metric", [FirstColumn, lambda: gml.GraphMetric(["attributes@0"], "mean", random_state=0)])
+def test_several_labels_with_gaps(kind, metric, rng, tmp_path):
+    x, table, _ = labelled(rng, 200)
+    new, _, truth = labelled(rng, 300)
+    model = kind(metric()).fit(points(*x), table)
+    assert model.task_ == "labels"
+    np.testing.assert_array_equal(model.classes_, [[0, 1]] * 3)
+    predicted, chances = model.predict(points(*new)), model.predict_proba(points(*new))
+    assert predicted.shape == chances.shape == (300, 3)
+    assert predicted.dtype == np.int64
+    np.testing.assert_array_equal(predicted, chances > 0.5)
+    assert ((predicted == truth).mean(0) > 0.9).all()
+    assert all(roc_auc_score(truth[:, t], chances[:, t]) > 0.95 for t in range(3))
+    np.testing.assert_allclose(chances.mean(0), truth.mean(0), atol=0.08)
+    assert model.score(points(*new), truth) == pytest.approx((predicted == truth).mean())
+    part = np.where(rng.random((300, 3)) < 0.5, np.nan, truth)
+    known = np.isfinite(part)
+    assert model.score(points(*new), part) == pytest.approx((predicted == truth)[known].mean())
+    check_reloaded(model, points(*new), tmp_path / "model")
+
+
+def test_the_metric_is_fitted_to_the_labels(rng):
+    x, table, _ = labelled(rng, 100)
+    metric = gml.GraphMetric(["attributes@0"], "mean", random_state=0)
+    model = gml.GraphRidgeClassifier(metric).fit(points(*x), table)
+    assert model.metric_.task_ == "labels"
+    assert model.chosen_["own"]
+    assert model.chosen_["scored_by"] == "AUC"  # of the rare one
+    np.testing.assert_array_equal(model.decision_function(points(0.3)), model.metric_.scores(points(0.3)))
+    assert gml.GraphClassifier()._default_metric(table).task == "labels"
+    chosen = gml.GraphClassifier(metric).fit(points(*x), table).chosen_
+    assert list(chosen["scores"]) == ["knn", "ridge"]
+    assert chosen["scored_by"] == "AUC"
+    by_accuracy = gml.GraphClassifier(gml.GraphMetric(**{**metric.get_params(), "scoring": "accuracy"}))
+    assert by_accuracy.fit(points(*x), table).chosen_["scored_by"] == "accuracy of labels"
+
+
+def test_tables_of_lists_of_none_and_of_data_frames(rng):
+    class Frame:
+        """As much of a data frame as is looked at."""
+
+        def __init__(self, values, columns):
+            self.values, self.columns = values, columns
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(self.values, dtype=dtype)
+
+        def __len__(self):
+            return len(self.values)
+
+        def __getitem__(self, name):
+            return self.values[:, list(self.columns).index(name)]
+
+    x, table, _ = labelled(rng, 80)
+    plain = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), table)
+    rows = [[None if np.isnan(one) else int(one) for one in row] for row in table]
+    for given in (rows, np.array(rows, dtype=object), Frame(table, ["right", "far", "rare"])):
+        model = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), given)
+        np.testing.assert_array_equal(model.y_, table)
+        np.testing.assert_array_equal(model.predict_proba(points(0.5)), plain.predict_proba(points(0.5)))
+    assert model.target_names_ == ["right", "far", "rare"]
+    assert plain.target_names_ is None
+
+
+def test_names_of_targets_are_saved(rng, tmp_path):
+    x, table, _ = labelled(rng, 60)
+    model = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), table)
+    model.target_names_ = ["right", "far", "rare"]
+    assert gml.load(model.save(tmp_path / "model")).target_names_ == ["right", "far", "rare"]
+    assert model.fit(points(*x), table[:, 0] > 0).target_names_ is None
+
+
+@pytest.mark.parametrize("kind", [gml.GraphSVC, gml.NearestClassMean, lambda: gml.GraphClassifier(head="svc")])
+def test_predictors_of_one_class_refuse_several_labels(kind, rng):
+    x, table, _ = labelled(rng, 60)
+    with pytest.raises(ValueError, match="predicts one class per graph, but there are 3 labels of each"):
+        kind().fit(points(*x), table)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        ((4, 1), 2.0, "label 1 of graph 4 is 2: labels are 0, 1, or NaN"),
+        ((slice(None), 2), 0.0, "label 2 is 0 for all graphs: there is nothing to learn from; leave it out"),
+        ((slice(None), 0), np.nan, "label 0 is known for no graph"),
+    ],
+)
+def test_tables_that_cannot_be_learned_from(rng, place, value, words):
+    x, table, _ = labelled(rng, 60)
+    table[place] = value
+    with pytest.raises(ValueError, match=words):
+        gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), table)
+
+
+def test_tables_that_cannot_be_compared_are_not_scored(rng):
+    x, table, _ = labelled(rng, 60)
+    model = gml.GraphKNNClassifier(FirstColumn()).fit(points(*x), table)
+    with pytest.raises(ValueError, match="2 labels per graph, the model was fitted to 3"):
+        model.score(points(1.0), [[0, 1]])
+    with pytest.raises(ValueError, match="no label of any graph is known"):
+        model.score(points(1.0), [[np.nan] * 3])
+    with pytest.raises(ValueError, match="no labels to learn from: pass y"):
+        model.score(points(1.0))
+
+
+# --- rare classes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphRidgeClassifier, gml.GraphSVC, gml.GraphClassifier])
+def test_rare_classes_are_ranked_and_their_probabilities_are_right(kind, rng):
+    """One of forty, hardly ever more likely than not: accuracy is that of predicting nobody."""
+
+    def draw(count):
+        x = rng.normal(size=count)
+        return points(*x), (rng.random(count) < 0.25 * np.exp(-((x - 1.8) ** 2) / 0.1)).astype(int)
+
+    graphs, y = draw(1200)
+    new, truth = draw(3000)
+    assert y.mean() < 0.05
+    model = kind(FirstColumn()).fit(graphs, y)
+    chosen = model.chosen_.get("settings", model.chosen_)
+    assert model.chosen_["scored_by"] == "AUC"
+    assert chosen["held_out_score"] > 0.8
+    found = model.predict_proba(new)
+    assert roc_auc_score(truth, found[:, 1]) > 0.85
+    assert log_loss(truth, found) < 0.95 * log_loss(truth, np.tile([1 - y.mean(), y.mean()], (3000, 1)))
+    assert found[:, 1].mean() == pytest.approx(truth.mean(), abs=0.01)
+    np.testing.assert_array_equal(model.predict(new), found[:, 1] > 0.5)

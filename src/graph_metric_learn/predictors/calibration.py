@@ -11,6 +11,7 @@ _STRENGTH = 10.0  # inverse of how strongly slopes are drawn to 0, as C of sciki
 _SLOPES = (-10.0, 10.0)  # logarithms of the slopes that are tried
 _NARROW = 0.1  # of the root of the mean square of the scores: the least unit of their slope
 _OFFSETS = 1e-3  # how strongly offsets are drawn to 0, which only matters for classes without a graph held out
+_RARE = 0.2  # share of the smallest class, times the number of classes, below which it is rare
 _UNEVEN = 5.0  # standard errors by which shares of classes differ where graphs were not held out by chance alone
 
 
@@ -43,8 +44,9 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> dict
         held_out = np.bincount(codes, minlength=len(counts))[present]
         expected = len(codes) * counts[present] / counts[present].sum()
         uneven = np.abs(held_out - expected) > _UNEVEN * np.sqrt(expected + 1)
+        rare = counts.min() * len(counts) < _RARE * counts.sum()
         needed = missed - shifted[2] > (len(present) - 1) * np.log(len(codes)) / 2  # as Schwarz counts parameters
-        if uneven.any() or needed:
+        if rare or uneven.any() or needed:
             slope, start = shifted[0], shifted[1][present]
             own, energy = np.searchsorted(present, codes), slope * scores[:, present] / unit
             of_present = _shares_met(energy, own, start, expected / held_out)

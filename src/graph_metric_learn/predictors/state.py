@@ -30,6 +30,7 @@ from .._core.schema import (
     within,
 )
 from .._core.schema import Positive as AnyPositive
+from .._core.threads import one_thread_for_products
 from ..metrics.base import METRICS, BaseGraphMetric
 from ..transport import Curves, Embedded, Vectors
 from .settings import Positive
@@ -109,6 +110,7 @@ class ChosenSVC(Chosen, kw_only=True):
 
     gamma: Positive
     C: Positive
+    balanced: bool
     calibrator: Calibrator
 
 
@@ -181,7 +183,8 @@ def restored(home: type[Kind], config: Any, tensors: dict[str, np.ndarray], enco
     with within("chosen"):
         loaded._check_chosen(saved.chosen)
     loaded.chosen_ = saved.chosen
-    loaded._complete()
+    with one_thread_for_products():  # as in `fit`: the same to the last digit
+        loaded._complete()
     return loaded
 
 

@@ -42,8 +42,8 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
     C : float or "auto"
         Cost of errors, as in `sklearn.svm.SVC`; "auto" is one of 0.3, 1, 3, 10, 30 and 100, chosen by folds.
     class_weight : dict, "balanced" or None
-        As in `sklearn.svm.SVC`; γ and C are chosen by the accuracy with these weights. Without, by accuracy, or by AUC
-        where a class is rare.
+        As in `sklearn.svm.SVC`; γ and C are chosen by the accuracy with these weights. With None, by accuracy; where a
+        class is rare, by AUC, and classes are balanced, which probabilities and predictions make up for.
 
     Attributes
     ----------
@@ -79,22 +79,24 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         costs = _COSTS if isinstance(self.C, str) else (float(self.C),)
         tests = [view.test for view in views]
         classes = np.unique(self.y_)
-        class_weight = weights_of_classes(self.class_weight, classes)
-        weights = compute_sample_weight(class_weight, self.y_)
         scorer, targets = self._scorer(), [codes[test] for test in tests]
+        balanced = self.class_weight is None and scorer.ranks  # else nearly all decisions are alike
+        class_weight = "balanced" if balanced else weights_of_classes(self.class_weight, classes)
+        weights = compute_sample_weight(class_weight, self.y_)
         best: tuple[tuple[float, float], dict[str, Any], float, float, Any] = ((-np.inf, 0.0), {}, 1.0, 1.0, None)
         for gamma, cost in product(gammas, costs):
             scores = [_held_out(view, self.y_, gamma, cost, class_weight) for view in views]
             found = judged(scorer, scores, targets)
             right = np.concatenate([objective.output_scores(*pair) for pair in zip(scores, targets, strict=True)])
             accuracy = float(np.average(right, weights=weights[np.concatenate(tests)]))
-            if class_weight is not None:
+            if self.class_weight is not None:
                 found |= {"held_out_score": accuracy, "scored_by": "weighted accuracy"}
             how_good = round(found["held_out_score"], 9), round(accuracy, 9)  # of those that rank alike, the more exact
             if how_good > best[0]:
                 best = (how_good, found, gamma, cost, scores)
         _, found, gamma, cost, scores = best
-        return {"gamma": gamma, "C": cost, **found, "calibrator": calibrated(objective, views, scores, codes)}
+        calibrator = calibrated(objective, views, scores, codes)
+        return {"gamma": gamma, "C": cost, "balanced": balanced, **found, "calibrator": calibrator}
 
     def _check_chosen(self, chosen: dict[str, Any]) -> None:
         super()._check_chosen(chosen).calibrator.check(1, len(np.unique(self.y_)))
@@ -106,6 +108,7 @@ class GraphSVC(ClassesFromGraphs, MetricPredictor):
         self.gamma_, self.C_ = float(self.chosen_["gamma"]), float(self.chosen_["C"])
         kernel = np.exp(-self.gamma_ * self._distances(self.embedded_).astype(float))
         class_weight = weights_of_classes(self.class_weight, np.unique(self.y_))
+        class_weight = "balanced" if self.chosen_["balanced"] else class_weight
         self.svc_ = SVC(C=self.C_, kernel="precomputed", class_weight=class_weight)
         _fit(self.svc_, kernel, self.y_)
         self.classes_ = self.svc_.classes_

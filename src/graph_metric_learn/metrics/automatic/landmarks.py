@@ -122,7 +122,7 @@ def group_names(groups: Any) -> np.ndarray:
 
 def sides_of(training: Training, target: np.ndarray) -> np.ndarray:
     """1 for graphs of the rarer of two classes where these may count more, else 0 [N]."""
-    if len(training.powers) == 1 or target.ndim != 1:
+    if max(training.powers) == 0 or target.ndim != 1:
         return np.zeros(len(target), dtype=np.int64)
     counts = np.bincount(training.target, minlength=2)
     return (target == counts.argmin()).astype(np.int64) if len(counts) == 2 else np.zeros(len(target), dtype=np.int64)
