@@ -195,7 +195,7 @@ def test_a_class_in_edge_labels_is_seen_with_edge_data_alone(coloured, tmp_path)
     found = {record["config"]["model"]["edges"]: record["result"] for record in records}
     assert found["auto"]["test"] == 1
     assert found[False]["test"] < 1
-    assert found["auto"]["edge_share"] == pytest.approx(1)
+    assert 0.5 < found["auto"]["edge_share"] < 1  # families that see none have a small share, too
     assert found[False]["edge_share"] == 0
     assert found["auto"]["data"] == found[False]["data"] == evaluate.whole_dataset("RINGS", coloured)[2]
     assert found["auto"]["largest_class"] == found[False]["largest_class"] == 0.5
