@@ -23,7 +23,7 @@ def test_fit_is_measured(capsys):
     streams.measure_fit(report, quick=True)
     assert report.numbers["fit"]["graphs"] == [40, 80]
     assert set(report.numbers["fit"]["seconds"]) == {"few", "many", "stream"}
-    assert "fit on 80 graphs / on 40" in judged(report)
+    assert "fit on 80 graphs / on 40, graph by graph" in judged(report)
     assert "fit on 80 graphs: memory" in judged(report)
 
 
