@@ -129,12 +129,16 @@ def check_graph_vectors(names):
     new = gml.as_graphs([names["new"]], graph_attribute=["site", "weight", "age"])
     assert names["columns"].apply(new).graph_x.tolist() == [[50, 0, 0]]
     assert gml.as_graphs(names["alcohols"]).graph_columns == ("MolLogP", "TPSA")
+    assert names["model"].score(names["everybody"][30:], names["group"][30:]) >= 0.8  # the graphs alone say nothing
+    assert names["model"].metric_.weights_["vectors of graphs"] > 0.3
 
 
 def check_targets(names):
     samples, counts = names["samples"], names["counts"]
-    assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1)
+    assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1.5)
     assert names["both"].predict(samples[50:52]).shape == (2, 2)
+    assert names["labelled"].metric_.task_ == "labels"
+    assert names["labelled"].score(samples[50:], names["labels"][50:]) > 0.8
     assert "no targets" in names["unsupervised"].report_
     assert len(names["scores"]) == 3
 
@@ -190,6 +194,7 @@ def check_many_graphs(names):
     assert len(names["index"]) == 78
     assert "wheel 70" not in names["reader"]
     assert len(names["vectors"]) == 35
+    assert names["of_all"].learned_.n_graphs == 602
     np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
 
 

@@ -1,8 +1,10 @@
 import csv
 import io
+import json
 import re
 from inspect import signature
 
+import numpy as np
 import pytest
 
 import graph_metric_learn as gml
@@ -24,7 +26,7 @@ def test_by_default_the_metric_chooses_by_itself(folder, model, tmp_path, capsys
     labels = ["--labels", str(folder / "classes.csv")]
     assert main(["fit", str(folder), *labels, "--out", str(tmp_path / "m")]) == 0
     said = capsys.readouterr().out
-    assert "20 graphs, 2 classes\nchose " in said
+    assert "20 graphs, 2 classes\ncompares " in said
     assert re.search(
         r"accuracy of neighbours on new graphs about [\d.]+ % ± [\d.]+ % \(the largest class: [\d.]+ %", said
     )
@@ -43,7 +45,7 @@ def test_predictors_of_classes(folder, tmp_path, capsys, kind):
     assert main(["predict", str(tmp_path / "m"), str(folder)]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert all(row["graph"].startswith(row["prediction"]) for row in rows)
-    assert float(rows[0]["share ring"]) + float(rows[0]["share star"]) == pytest.approx(1, abs=1e-3)
+    assert float(rows[0]["probability ring"]) + float(rows[0]["probability star"]) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["knn", "ridge", "auto"])
@@ -51,7 +53,7 @@ def test_predictors_of_numbers(molecules, tmp_path, capsys, kind):
     source = [str(molecules / "molecules.csv"), "--smiles", "structure"]
     assert fit_quickly(*source[:1], tmp_path / "m", *source[1:], "--target", "logS", "--model", kind) == 0
     said = capsys.readouterr().out
-    assert said.startswith("20 graphs\nchose ")
+    assert said.startswith("20 graphs\ncompares ")
     assert "(numbers, " in said
     assert type(gml.load(tmp_path / "m")) is HEADS[kind][1]
     assert main(["predict", str(tmp_path / "m"), *source]) == 0
@@ -149,3 +151,75 @@ def test_what_is_no_model_folder_is_refused_before_learning(folder, capsys):
     said = capsys.readouterr()
     assert "is not a model folder" in said.err
     assert said.out == ""
+
+
+@pytest.fixture(scope="module")
+def assays(tmp_path_factory):
+    """Chains with three assays, of which not all were measured."""
+    where = tmp_path_factory.mktemp("assays") / "assays.csv"
+    rows = []
+    for i, n in enumerate(range(2, 42)):
+        end = "ON"[i % 2]
+        rows.append(f"{'C' * n}{end},{int(end == 'O')},{int(n > 20) if i % 3 else ''},{int(n % 4 < 2)},{n / 7}")
+    where.write_text("\n".join(["smiles,alcohol,long,third,size", *rows]))
+    return where
+
+
+LABELS = ["alcohol", "long", "third"]
+
+
+@pytest.mark.parametrize("kind", ["knn", "ridge", "auto"])
+def test_several_labels_with_gaps(assays, tmp_path, capsys, kind):
+    assert fit_quickly(assays, tmp_path / "m", "--target", *LABELS, "--model", kind) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("40 graphs, 3 labels\n")
+    if kind == "auto":
+        assert re.search(r"the best of its predictors on graphs held out: accuracy of labels 0\.\d{3}\n", said)
+    model = gml.load(tmp_path / "m")
+    assert type(model) is HEADS[kind][0]
+    assert (model.task_, model.target_names_) == ("labels", LABELS)
+    assert main(["predict", str(tmp_path / "m"), str(assays)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == [
+        "graph",
+        *(f"prediction {one}" for one in LABELS),
+        *(f"probability {one}" for one in LABELS),
+    ]
+    assert np.mean([row["prediction alcohol"] == str(int(row["graph"][-1] == "O")) for row in rows]) > 0.9
+    assert all((float(row["probability long"]) > 0.5) == (row["prediction long"] == "1") for row in rows)
+    assert main(["predict", str(tmp_path / "m"), str(assays), "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert list(first["prediction"]) == list(first["probabilities"]) == LABELS
+    assert first["prediction"]["alcohol"] == 1
+    assert f"{first['probabilities']['long']:.4g}" == rows[0]["probability long"]
+    assert main(["info", str(tmp_path / "m"), "--format", "json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert (about["task"], about["targets"], about["classes"]) == ("labels", LABELS, None)
+
+
+def test_several_numbers(assays, tmp_path, capsys):
+    assert fit_quickly(assays, tmp_path / "m", "--target", "size", "long", "--model", "ridge") == 0
+    assert main(["predict", str(tmp_path / "m"), str(assays)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out.split("\nwritten: ")[-1].split("\n", 1)[1])))
+    assert list(rows[0]) == ["graph", "prediction size", "prediction long"]
+    assert float(rows[-1]["prediction size"]) == pytest.approx(41 / 7, abs=0.5)
+    assert main(["predict", str(tmp_path / "m"), str(assays), "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert list(first["prediction"]) == ["size", "long"]
+
+
+def test_labels_are_not_for_an_svm(assays, tmp_path, capsys):
+    assert main(["fit", str(assays), "--target", *LABELS, "--model", "svc", "--out", str(tmp_path / "m")]) == 2
+    assert "--model svc is for classes: knn, ridge or auto predict labels" in capsys.readouterr().err
+
+
+def test_the_page_shows_the_label_that_was_asked_for(assays, tmp_path, capsys):
+    assert fit_quickly(assays, tmp_path / "m", "--target", *LABELS) == 0
+    page = ["explore", str(tmp_path / "m"), str(assays), "--target", *LABELS, "--out", str(tmp_path / "page.html")]
+    assert main([*page, "--label", "long", "--explanations", "0"]) == 0
+    values = re.search(
+        r'"target":{"kind":"classes","classes":\["0","1"\],"values":\[([^\]]*)\]', (tmp_path / "page.html").read_text()
+    )
+    assert values[1].split(",") == ["-1" if i % 3 == 0 else str(int(i > 18)) for i in range(40)]
+    assert main([*page, "--label", "other", "--overwrite"]) == 2
+    assert "there is no label 'other' to show; there are alcohol, long, third" in capsys.readouterr().err

@@ -15,7 +15,7 @@ def test_predictions_are_a_table(folder, model, tmp_path, capsys):
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 20
     assert all(row["graph"].startswith(row["prediction"]) for row in rows)
-    assert float(rows[0]["share ring"]) + float(rows[0]["share star"]) == pytest.approx(1)
+    assert float(rows[0]["probability ring"]) + float(rows[0]["probability star"]) == pytest.approx(1, abs=1e-3)
     assert main(["predict", str(model), str(folder), "--out", str(tmp_path / "p.csv")]) == 0
     assert len(list(csv.DictReader((tmp_path / "p.csv").open()))) == 20
 
@@ -30,8 +30,8 @@ def test_predictions_as_json_lines(folder, model, tmp_path, capsys):
         (row["graph"], row["prediction"]) for row in table
     ]
     for line, row in zip(lines, table, strict=True):
-        assert list(line["shares"]) == ["ring", "star"]
-        assert f"{line['shares']['ring']:.4g}" == row["share ring"]
+        assert list(line["probabilities"]) == ["ring", "star"]
+        assert f"{line['probabilities']['ring']:.4g}" == row["probability ring"]
     assert main(["predict", str(model), str(folder), "--format", "json", "--out", str(tmp_path / "p.jsonl")]) == 0
     assert (tmp_path / "p.jsonl").read_text() == text
 
@@ -61,4 +61,4 @@ def test_a_prediction_imports_only_what_it_needs(kind, folder, model, molecules,
     command = [sys.executable, "-c", code, "predict", *map(str, source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("graph,prediction,share ")
+    assert done.stdout.startswith("graph,prediction,probability ")

@@ -313,7 +313,7 @@ def test_one_bad_molecule_among_many_is_an_error_of_its_own(chemist):
     found = answer.json()
     assert answer.status_code == 200
     assert found["predictions"] == [None if i == 17 else ["chain", "ring"][i % 2] for i in range(64)]
-    assert [share is None for share in found["shares"]] == [i == 17 for i in range(64)]
+    assert [share is None for share in found["probabilities"]] == [i == 17 for i in range(64)]
     assert found["errors"] == [{"row": 17, "error": "row 17 ('C1CC') is not a valid SMILES"}]
     near = client.post("/neighbors", json={"smiles": ["C1CC", "CCO"], "k": 1}).json()
     assert (near["ids"], near["distances"][0]) == ([None, ["CCO"]], None)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import graph_metric_learn as gml
@@ -15,7 +16,27 @@ def test_predictions_are_those_of_the_model(service):
     graphs, _ = rings_and_stars()
     found = service.predict(graphs[36:])
     assert found["predictions"] == service.model.predict(graphs[36:]).tolist()
-    assert found["shares"][0].keys() == {"ring", "star & co"}
+    assert found["probabilities"][0].keys() == {"ring", "star & co"}
+
+
+def test_several_labels_have_names():
+    graphs, y = rings_and_stars()
+    table = np.stack([y == "ring", np.arange(len(y)) % 2 == 0], axis=1).astype(float)
+    table[::5, 1] = np.nan
+    metric = gml.GraphMetric(features=["degree@0"], embedding="mean", random_state=0)
+    model = gml.GraphRidgeClassifier(metric).fit(graphs, table)
+    found = Service(model).predict(graphs[:2])
+    assert found["predictions"][0].keys() == found["probabilities"][0].keys() == {"0", "1"}
+    model.target_names_ = ["ring", "even"]
+    found = Service(model).predict(graphs[:2])
+    wanted = zip(model.predict(graphs[:2]).tolist(), model.predict_proba(graphs[:2]).tolist(), strict=True)
+    for i, (labels, chances) in enumerate(wanted):
+        assert found["predictions"][i] == dict(zip(["ring", "even"], labels, strict=True))
+        assert found["probabilities"][i] == dict(zip(["ring", "even"], chances, strict=True))
+    numbers = gml.GraphRidge(metric).fit(graphs, np.stack([np.arange(len(y)), -np.arange(len(y))], axis=1) / 3)
+    found = Service(numbers).predict(graphs[:2])
+    assert list(found) == ["predictions"]
+    assert found["predictions"][1].keys() == {"0", "1"}
 
 
 def test_neighbours_have_the_names_of_the_reference_graphs(service):

@@ -1,4 +1,4 @@
-"""`fit`: learns a metric and a predictor of classes or numbers from graphs, and saves them."""
+"""`fit`: learns a metric and a predictor of classes, labels or numbers from graphs, and saves them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--labels", type=Path, help="CSV with columns graph,label (for a folder of graph files)")
     add("--out", type=Path, required=True, help="model folder to write")
     add(
-        "--task", choices=["auto", "classes", "numbers", "none"], default="auto",
-        help="what the labels are; auto: classes if strings or whole numbers (%(default)s)",
+        "--task", choices=["auto", "classes", "labels", "numbers", "none"], default="auto",
+        help="what the labels are; auto: classes if strings or whole numbers; several columns of 0 and 1, with gaps, "
+        "are labels, others numbers (%(default)s)",
     )  # fmt: skip
     add(
         "--model", choices=["knn", "ridge", "svc", "auto", "metric"], default="knn",
@@ -87,7 +88,8 @@ def run(options: argparse.Namespace) -> None:
     task = _task(options, y)
     metric = _metric(options, graphs, task)
     model = metric if options.model == "metric" else _predictor(options, metric, task)
-    say(f"{len(names)} graphs, {len(set(y.tolist()))} classes" if task == "classes" else f"{len(names)} graphs")
+    what = {"classes": lambda: f", {len(set(y.tolist()))} classes", "labels": lambda: f", {y.shape[1]} labels"}
+    say(f"{len(names)} graphs{what.get(task, str)()}")
     if options.evaluate:
         if task == "none":
             raise ValueError("--evaluate needs classes or numbers")
@@ -96,8 +98,11 @@ def run(options: argparse.Namespace) -> None:
     fitted = model if options.model == "metric" else model.metric_
     say(fitted.report_ if options.metric == "auto" else _training_line(fitted.history_))
     if options.model == "auto":
-        head = model.chosen_["head"]
-        say(f"predicts by {_HEADS[head]} ({head}), the best of its predictors on graphs held out")
+        head, score = model.chosen_["head"], model.chosen_["settings"]["held_out_score"]
+        how_good = f"{model.chosen_['scored_by']} {score:.3f}"
+        say(f"predicts by {_HEADS[head]} ({head}), the best of its predictors on graphs held out: {how_good}")
+    if options.model != "metric" and y.ndim == 2:
+        model.target_names_ = list(options.target)
     model.save(options.out, overwrite=options.overwrite)
     say(f"written: {options.out}")
 
@@ -114,8 +119,8 @@ def _task(options: argparse.Namespace, y: Any) -> str:
         )
     if task == "none" and options.model != "metric":
         raise ValueError(f"--task none learns a metric alone: --model metric, not {options.model}")
-    if task == "numbers" and options.model == "svc":
-        raise ValueError("--model svc is for classes: knn, ridge or auto predict numbers")
+    if task in ("labels", "numbers") and options.model == "svc":
+        raise ValueError(f"--model svc is for classes: knn, ridge or auto predict {task}")
     if task == "none" and options.metric == "sgml":
         raise ValueError("--metric sgml learns from classes or numbers: --task none goes with --metric auto")
     return task
@@ -140,14 +145,15 @@ def _cross_validate(options: argparse.Namespace, model: Any, graphs: Any, y: Any
     from sklearn.base import clone
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-    kind = KFold if task == "numbers" else StratifiedKFold
+    kind = StratifiedKFold if task == "classes" else KFold
     folds = kind(5, shuffle=True, random_state=options.seed)
     plain = {"metric__estimate": False} if options.metric == "auto" else {}
     scores = cross_val_score(clone(model).set_params(**plain), graphs, y, cv=folds)
     if task == "numbers":
         say(f"R² in 5-fold cross-validation: {scores.mean():.3f} ± {scores.std():.3f}")
     else:
-        say(f"accuracy in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
+        of_labels = " of labels" if task == "labels" else ""
+        say(f"accuracy{of_labels} in 5-fold cross-validation: {100 * scores.mean():.1f} % ± {100 * scores.std():.1f}")
 
 
 def _metric(options: argparse.Namespace, graphs: Any, task: str) -> Any:

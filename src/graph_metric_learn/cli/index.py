@@ -136,4 +136,11 @@ def _metadata(names: list[str], y: Any, rows: Iterable[int]) -> list[dict[str, A
     """What is kept of each graph: its name, and its class or number if there is one."""
     if y is None:
         return [{"name": names[i]} for i in rows]
-    return [{"name": names[i], "target": y[i].item() if hasattr(y[i], "item") else y[i]} for i in rows]
+    return [{"name": names[i], "target": _plain(y[i])} for i in rows]
+
+
+def _plain(target: Any) -> Any:
+    """A class or number as JSON can hold it; several as a list, None where one is missing."""
+    if getattr(target, "ndim", 0) == 1:
+        return [None if one != one else one for one in target.tolist()]
+    return target.item() if hasattr(target, "item") else target

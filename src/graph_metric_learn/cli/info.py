@@ -46,16 +46,20 @@ def _about(model: Any) -> dict[str, Any]:
     """Facts on a metric, or on a predictor and its metric; None where there is nothing to say."""
     import numpy as np
 
+    from ..predictors.predictor import target_titles
+
     metric = getattr(model, "metric_", model)
     predicts = metric is not model
     classes = getattr(model, "classes_", None)
+    targets = target_titles(model)
     chosen = getattr(model, "chosen_", {}).items()  # but for what only files keep
     chosen = {name: value for name, value in chosen if isinstance(value, (str, int, float, bool))}
     return {
         "kind": type(model).__name__,
         "settings": _settings(model),
-        "task": model.task if predicts and model.task != "auto" else _task(metric),
-        "classes": None if classes is None else np.asarray(classes).tolist(),
+        "task": model.task_ if predicts and model.task != "auto" else _task(metric),
+        "classes": None if classes is None or targets else np.asarray(classes).tolist(),
+        "targets": targets or None,
         "reference_graphs": len(model.embedded_) if predicts else None,
         "chosen": chosen if predicts else None,
         "metric": type(metric).__name__ if predicts else None,

@@ -1,4 +1,4 @@
-"""`predict`: classes or numbers of graphs by a saved model, as CSV or JSON."""
+"""`predict`: classes, labels or numbers of graphs by a saved model, as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from ..predictors.predictor import target_titles
+
     if options.out:
         shared.check_new(options.out, options.overwrite)
     model = shared.load_model(options)
@@ -27,25 +29,36 @@ def run(options: argparse.Namespace) -> None:
 
     def text_of(names: list[str], graphs: Any, first: bool) -> str:
         graphs = model.metric_.read(graphs)
-        predicted, shares = model.predict_with_shares(graphs) if has_shares else (model.predict(graphs), None)
-        return FORMATS[options.format](names, predicted, shares, model.classes_ if has_shares else (), first)
+        predicted, chances = model.predict_with_shares(graphs) if has_shares else (model.predict(graphs), None)
+        titles = target_titles(model)
+        classes = (titles or model.classes_.tolist()) if has_shares else []
+        return FORMATS[options.format](names, predicted, chances, titles, list(map(str, classes)), first)
 
     shared.write_by_chunks(options, text_of)
 
 
-def _table(names: list[str], predicted: Any, shares: Any, classes: Any, first: bool) -> str:
-    """CSV, a line per graph: its name, its class, and the share of the votes of every class if the model has such."""
-    rows = [["graph", "prediction", *(f"share {c}" for c in classes)]] if first else []
-    for i, (name, label) in enumerate(zip(names, predicted, strict=True)):
-        rows.append([name, label, *(f"{share:.4g}" for share in (shares[i] if shares is not None else ()))])
+def _table(names: list[str], predicted: Any, chances: Any, titles: list[str], classes: list[str], first: bool) -> str:
+    """CSV, a line per graph: its name, its class or number, and the probability of every class if the model has such.
+
+    Of several labels or numbers, a column for each.
+    """
+    columns = [f"prediction {title}" for title in titles] or ["prediction"]
+    chances = [[]] * len(names) if chances is None else chances
+    rows = [["graph", *columns, *(f"probability {c}" for c in classes)]] if first else []
+    for name, values, row in zip(names, predicted.reshape(len(names), -1), chances, strict=True):
+        rows.append([name, *values, *(f"{chance:.4g}" for chance in row)])
     return shared.csv_text(rows)
 
 
-def _json_lines(names: list[str], predicted: Any, shares: Any, classes: Any, first: bool) -> str:
-    """The same as one JSON object per line; shares are in the order of the classes, and not rounded."""
-    lines = [{"graph": name, "prediction": label} for name, label in zip(names, predicted.tolist(), strict=True)]
-    for line, row in zip(lines, [] if shares is None else shares.tolist(), strict=shares is not None):
-        line["shares"] = dict(zip(map(str, classes), row, strict=True))
+def _json_lines(
+    names: list[str], predicted: Any, chances: Any, titles: list[str], classes: list[str], first: bool
+) -> str:
+    """The same as one JSON object per line; probabilities are in the order of the classes, and not rounded."""
+    lines = []
+    for i, (name, value) in enumerate(zip(names, predicted.tolist(), strict=True)):
+        lines.append({"graph": name, "prediction": dict(zip(titles, value, strict=True)) if titles else value})
+        if chances is not None:
+            lines[-1]["probabilities"] = dict(zip(classes, chances[i].tolist(), strict=True))
     return shared.json_lines(lines)
 
 

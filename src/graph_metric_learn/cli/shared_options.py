@@ -43,7 +43,7 @@ def source_options(parser: argparse.ArgumentParser, *, target: bool = False) -> 
     add = parser.add_argument_group("with a CSV of molecules").add_argument
     add("--smiles", metavar="COLUMN", help="column of SMILES (smiles)")
     if target:
-        add("--target", metavar="COLUMN", help="column of classes or numbers")
+        add("--target", nargs="+", metavar="COLUMN", help="column of classes or numbers; several of labels or numbers")
     add("--name", metavar="COLUMN", help="column of names, which predictions carry (the SMILES)")
     add("--descriptors", action="store_true", default=None, help="RDKit's descriptors as vectors of whole graphs")
     parser.add_argument(
@@ -90,7 +90,10 @@ def _columns(options: argparse.Namespace) -> Any:
     """The columns of a CSV that were named."""
     from ..datasets.sources import CsvColumns
 
-    return CsvColumns(**{column: getattr(options, column, None) for column in CsvColumns._fields})
+    columns = {column: getattr(options, column, None) for column in CsvColumns._fields}
+    if columns["target"] is not None and len(columns["target"]) == 1:
+        (columns["target"],) = columns["target"]
+    return CsvColumns(**columns)
 
 
 def is_index(path: Path) -> bool:

@@ -33,7 +33,7 @@ class CsvColumns(NamedTuple):
     """Which columns of a CSV of molecules to read, and what to do with rows that cannot be read."""
 
     smiles: str | None = None  # "smiles" when None
-    target: str | None = None
+    target: str | list[str] | None = None  # several: labels or numbers, NaN where one is missing
     name: str | None = None
     on_error: str | None = None  # "raise" when None
     graph_columns: list[str] | None = None  # that describe whole graphs; of graph files, names of their attributes

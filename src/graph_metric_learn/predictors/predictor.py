@@ -343,6 +343,19 @@ def classes_of(y: np.ndarray) -> Any:
     return np.unique(y) if y.ndim == 1 else [np.array([0, 1]) for _ in range(y.shape[1])]
 
 
+def target_titles(model: Any) -> list[str]:
+    """What several labels or numbers are called that a model predicts, or their places; nothing where there is one.
+
+    >>> from types import SimpleNamespace
+    >>> target_titles(SimpleNamespace(y_=np.zeros((5, 2)), target_names_=None)), target_titles(SimpleNamespace())
+    (['0', '1'], [])
+    """
+    y = getattr(model, "y_", None)
+    if y is None or y.ndim == 1:
+        return []
+    return model.target_names_ or [str(place) for place in range(y.shape[1])]
+
+
 def column_names(y: Any) -> list[str] | None:
     """Names of the columns of targets, as a data frame has them."""
     columns = getattr(y, "columns", None)

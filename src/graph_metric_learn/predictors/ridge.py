@@ -37,7 +37,7 @@ class _Ridge(MetricPredictor):
         chosen: dict[str, Any]
         if self._own and self.metric_.regression_task == self.task_:  # its folds say what it predicts for them
             chosen = {"own": True}
-            predicted = [self._as_outputs(view.scores) for view in views]
+            predicted = [self.as_outputs(view.scores) for view in views]
         else:
             outputs = objective.outputs(target)
             scale = typical_distance(views) ** 2
@@ -54,7 +54,7 @@ class _Ridge(MetricPredictor):
         chosen |= judged(self._scorer(), predicted, [target[test] for test in tests])
         return chosen | self._calibrated(views, predicted)
 
-    def _as_outputs(self, scores: Any) -> np.ndarray:
+    def as_outputs(self, scores: Any) -> np.ndarray:
         """What the metric's own regression says [N, T], as outputs of this one."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class _Ridge(MetricPredictor):
     def _outputs(self, graphs: Any) -> np.ndarray:
         """Predicted outputs [N, T]."""
         if self.weights_ is None:
-            return self._as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
+            return self.as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
         distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)
         return np.exp(-(distances**2) / self.chosen_["scale"]) @ self.weights_ + self.mean_
 
@@ -119,7 +119,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     True
     """
 
-    def _as_outputs(self, scores: Any) -> np.ndarray:
+    def as_outputs(self, scores: Any) -> np.ndarray:
         """In units of the reference graphs: of very many, the metric has seen some only."""
         numbers = self.metric_.objective_.decode(scores)  # type: ignore[attr-defined]
         return Numbers.of(self.y_)[0].encoded(numbers)
@@ -149,7 +149,7 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     _chosen_type = ChosenRidgeClasses
     _takes_labels = True
 
-    def _as_outputs(self, scores: Any) -> np.ndarray:
+    def as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
         if self.y_.ndim == 2:
             return scores
@@ -187,7 +187,11 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both; the graphs are compared once."""
-        outputs, calibrator = self._outputs(graphs), self.chosen_["calibrator"]
+        return self.decided(self._outputs(graphs))
+
+    def decided(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What `predict` and `predict_proba` return where the regression has these outputs [N, T]."""
+        calibrator = self.chosen_["calibrator"]
         if self.y_.ndim == 2:
             found = label_probabilities(outputs, calibrator)
             return (found > 0.5).astype(np.int64), found

@@ -99,7 +99,7 @@ _FIELDS: dict[str, Schema] = {
     "/neighbors": {**_MOLECULES_AND_GRAPHS, "ids": _ID},
     "/explain": _MOLECULES_AND_GRAPHS,
 }
-_SHARES = {"type": ["object", "null"], "additionalProperties": _NUMBER}
+_CHANCES = {"type": ["object", "null"], "additionalProperties": _NUMBER}
 _ANSWERS: dict[str, tuple[str, Schema]] = {
     "/": ("text/html", _TEXT),
     "/health": (
@@ -110,7 +110,7 @@ _ANSWERS: dict[str, tuple[str, Schema]] = {
     "/metrics": ("text/plain", _TEXT),
     "/predict": (
         "application/json",
-        _answer(["predictions"], predictions={"type": "array"}, shares={"type": "array", "items": _SHARES},
+        _answer(["predictions"], predictions={"type": "array"}, probabilities={"type": "array", "items": _CHANCES},
                 errors=_ERRORS),
     ),
     "/neighbors": (

@@ -11,6 +11,7 @@ import numpy as np
 from .. import __version__
 from ..index import GraphIndex
 from ..metrics.base import BaseGraphMetric, is_same_metric
+from ..predictors.predictor import target_titles
 from ..viz.explorer.exploration import Exploration, explored, explored_index, metric_of
 from ..viz.explorer.page import render_explorer
 
@@ -62,15 +63,19 @@ class Service:
         return {"status": "ok", "version": __version__, **served}
 
     def predict(self, graphs: list[Any]) -> dict[str, Any]:
-        """Classes or numbers, and shares of the classes where the model has such."""
+        """Classes or numbers, of several labels or numbers by name; and probabilities where the model has such."""
         if not hasattr(self.model, "predict"):
             raise ValueError("the model is a metric without a predictor: it cannot predict")
+        titles = target_titles(self.model)
+
+        def listed(rows: np.ndarray, names: list[str]) -> list[Any]:
+            return [dict(zip(names, row, strict=True)) for row in rows.tolist()] if names else rows.tolist()
+
         if not hasattr(self.model, "predict_proba"):
-            return {"predictions": np.asarray(self.model.predict(graphs)).tolist()}
-        predicted, shares = self.model.predict_with_shares(graphs)
-        classes = [str(one) for one in self.model.classes_.tolist()]
-        listed = [dict(zip(classes, row, strict=True)) for row in shares.tolist()]
-        return {"predictions": predicted.tolist(), "shares": listed}
+            return {"predictions": listed(np.asarray(self.model.predict(graphs)), titles)}
+        predicted, chances = self.model.predict_with_shares(graphs)
+        classes = titles or [str(one) for one in self.model.classes_.tolist()]
+        return {"predictions": listed(predicted, titles), "probabilities": listed(chances, classes)}
 
     def neighbors(self, graphs: list[Any], k: int) -> dict[str, Any]:
         """Ids, distances and, of an index, metadata of the nearest graphs, nearest first."""

@@ -10,10 +10,10 @@ from toy_metrics import FirstColumn, Memorizing, points
 AT = [0.0, 0.1, 0.3, 5.0, 5.2, 5.5]
 
 
-def read(model, graphs, y=None):
+def read(model, graphs, y=None, label=None):
     metric = getattr(model, "metric_", model)
     given = metric.read(graphs)
-    return read_targets(model, given, metric.embed(given), y)
+    return read_targets(model, given, metric.embed(given), y, label)
 
 
 def test_no_graph_is_predicted_from_itself():
@@ -97,3 +97,36 @@ def test_votes_are_those_of_k_nearest_neighbours():
     numbers = np.array([np.nan, 2.0, 4.0])
     assert vote(np.array([[0.1, 1.0, 2.0]]), numbers, 1, "numbers").tolist() == [2.0]
     assert np.isnan(vote(np.array([[0.1, 1.0]]), np.full(2, np.nan), 1, "numbers")).all()
+
+
+# --- several labels ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [gml.GraphKNNClassifier, gml.GraphRidgeClassifier])
+@pytest.mark.parametrize("metric", [FirstColumn, lambda: gml.GraphMetric(["attributes@0"], "mean", random_state=0)])
+def test_one_of_several_labels_is_shown(rng, kind, metric):
+    x = rng.normal(size=60)
+    table = np.stack([x > 0, x < 0], axis=1).astype(float)
+    table[::4, 1] = np.nan
+    table[0] = np.nan
+    model = kind(metric()).fit(points(*x), table)
+    model.target_names_ = ["right", "left"]
+    for label, column in ((None, 0), ("right", 0), (1, 1), ("left", 1)):
+        found = read(model, points(*x, 3.0), np.vstack([table, [np.nan, np.nan]]), label)
+        assert (found.kind, found.classes) == ("classes", ["0", "1"])
+        wanted = np.where(np.isnan(table[:, column]), -1, table[:, column])
+        assert found.values.tolist() == [*wanted, -1]
+        assert (found.predicted[:60] == (x > 0 if column == 0 else x < 0)).mean() > 0.85
+        assert found.predicted[60] == 1 - column
+    with pytest.raises(ValueError, match="there is no label 'up' to show; there are right, left"):
+        read(model, points(*x), table, "up")
+
+
+def test_labels_of_a_metric_alone(rng):
+    x = rng.normal(size=30)
+    table = np.stack([x > 0, x > 0.5], axis=1).astype(float)
+    table[3, 1] = np.nan
+    found = read(FirstColumn().fit(points(*x)), points(*x), table, "1")
+    assert found.values.tolist() == [-1 if i == 3 else int(x[i] > 0.5) for i in range(30)]
+    with pytest.raises(ValueError, match="there is no label 'right' to show; there are 0, 1"):
+        read(FirstColumn().fit(points(*x)), points(*x), table, "right")

@@ -22,8 +22,8 @@ PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ that are tried, for ker
 _START = 3  # which of them is tried first
 _WEIGHED_ON = 300  # graphs that the likeliest weights are found on
 _GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
-_GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
-_DRAWS = 3  # but at most so often
+_GRAPHS = 1000  # folds are drawn anew until about so many graphs were held out
+_DRAWS = 2  # but at most so often
 
 
 class Setting(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen

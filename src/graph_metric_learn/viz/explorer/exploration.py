@@ -66,6 +66,7 @@ def explored(
     names: Sequence[str] | None = None,
     *,
     title: str | None = None,
+    label: str | int | None = None,
     explanations: int | None = None,
     random_state: int = 0,
     progress: bool | None = None,
@@ -86,7 +87,7 @@ def explored(
         originals = None if originals is None else [originals[i] for i in chosen]
         y = None if y is None else [y[i] for i in chosen]
     embedded = metric.embed(collection)
-    targets = read_targets(model, collection, embedded, y)
+    targets = read_targets(model, collection, embedded, y, label)
     near = find_near(metric, embedded, targets, _N_NEAR)
     looks = depictions(originals, collection)
     counts = np.array([look.edges.shape[1] for look in looks])

@@ -27,6 +27,7 @@ def explore(
     path: str | Path = "explorer.html",
     *,
     title: str | None = None,
+    label: str | int | None = None,
     explanations: int | None = None,
     overwrite: bool = False,
     random_state: int = 0,
@@ -43,14 +44,16 @@ def explore(
         model was fitted to are held out or left out, and the page says which.
     graphs : list of graphs
         See :func:`as_graphs`; neighbours are among these. Of more than 5000, 5000 are drawn at random.
-    y : array [N], optional
-        Classes or numbers; from the graphs when None. Entries may be missing (None, NaN).
+    y : array [N] or [N, T], optional
+        Classes, labels or numbers; from the graphs when None. Entries may be missing (None, NaN).
     names : list of str, optional
         What graphs are called; from the graphs when None, else their numbers.
     path : path
         The file to write.
     title : str, optional
         Of the page.
+    label : str or int, optional
+        Which of several labels or numbers is shown, by name or place; the first when None.
     explanations : int, optional
         Pairs to explain in advance, at most; as many as fit when None.
     overwrite : bool
@@ -77,7 +80,15 @@ def explore(
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists already: choose another name or pass overwrite=True")
     exploration = explored(
-        model, graphs, y, names, title=title, explanations=explanations, random_state=random_state, progress=progress
+        model,
+        graphs,
+        y,
+        names,
+        title=title,
+        label=label,
+        explanations=explanations,
+        random_state=random_state,
+        progress=progress,
     )
     return write_atomic(path, render_explorer(exploration), overwrite=overwrite)
 

@@ -12,12 +12,11 @@ import numpy as np
 from ...graphs import Graphs
 from ...metrics.base import BaseGraphMetric
 from ...objectives import Numbers
-from ...objectives.classes import elected_output
 from ...objectives.numbers import as_numbers
 from ...objectives.targets import given_targets, is_missing, task_of
 from ...objectives.votes import class_votes, elected, neighbor_sums
 from ...predictors.fold_distances import own_fold_views
-from ...predictors.predictor import MetricPredictor
+from ...predictors.predictor import MetricPredictor, target_titles
 from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
 from ...transport import Embedded, kneighbors, pairwise_distances
 
@@ -50,20 +49,41 @@ class Targets:
         return (self.values >= 0) & (self.predicted >= 0) & (self.values != self.predicted)
 
 
-def read_targets(model: BaseGraphMetric | MetricPredictor, graphs: Graphs, embedded: Embedded, y: Any) -> Targets:
+def read_targets(
+    model: BaseGraphMetric | MetricPredictor, graphs: Graphs, embedded: Embedded, y: Any, label: str | int | None = None
+) -> Targets:
     """Targets of graphs, and predictions for them.
 
-    The graphs come as the metric has read them, and `embedded` [N] by it; `y` [N] are from the graphs when None.
+    The graphs come as the metric has read them, and `embedded` [N] by it; `y` [N] are from the graphs when None. Of
+    several labels or numbers [N, T] one is shown, by its name or place; the first when None.
     """
     truth = given_targets(graphs, y)
+    column = column_of(model, truth, label)
     if truth is not None and truth.ndim == 2:
-        truth = truth[:, 0]  # of several numbers, the first
+        is_table = task_of(truth) == "labels"
+        truth = truth[:, column]
+        if is_table:
+            truth = np.array([None if is_missing(one) else int(one) for one in truth.tolist()], dtype=object)
     if truth is None and not isinstance(model, MetricPredictor):
         return Targets()
     if isinstance(model, MetricPredictor):
-        return encoded(truth, _by_predictor(model, graphs, embedded))
+        return encoded(truth, _by_predictor(model, graphs, embedded, column))
     assert truth is not None
     return encoded(truth, _left_out_of_all(model, embedded, truth))
+
+
+def column_of(model: Any, truth: np.ndarray | None, label: str | int | None) -> int:
+    """The place of one of several labels or numbers, those of a model or of the graphs."""
+    if label is None:
+        return 0
+    titles = target_titles(model)
+    if not titles and truth is not None and truth.ndim == 2:
+        titles = [str(place) for place in range(truth.shape[1])]
+    if str(label) in titles:
+        return titles.index(str(label))
+    if isinstance(label, int) and 0 <= label < len(titles):
+        return label
+    raise ValueError(f"there is no label {label!r} to show; there are {', '.join(titles) or 'no several labels'}")
 
 
 def encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
@@ -81,7 +101,7 @@ def encoded(truth: np.ndarray | None, targets: Targets) -> Targets:
     return replace(targets, classes=[str(label) for label in ordered], values=indices[0], predicted=indices[1])
 
 
-def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded) -> Targets:
+def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded, column: int) -> Targets:
     """New graphs by the predictor itself; those it was fitted to by folds, or without themselves."""
     kind = "numbers" if predictor.task == "numbers" else "classes"
     if not hasattr(predictor, "y_") or len(predictor.y_) != len(predictor.embedded_):
@@ -89,7 +109,7 @@ def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded) -> Targets
     if hasattr(predictor, "n_clusters"):
         clusters, same_for_all = np.asarray(predictor.predict(graphs)), np.zeros(len(graphs), dtype=int)
         return Targets(kind, [], None, clusters, same_for_all, ["the number of its cluster"], [True], same_for_all == 0)
-    metric, references, target = predictor.metric_, predictor.embedded_, _first_column(predictor.y_)
+    metric, references, target = predictor.metric_, predictor.embedded_, _column(predictor.y_, column)
     device = metric.place(embedded)
     some = references[np.arange(min(_N_TYPICAL, len(references)))]
     typical = float(np.mean(pairwise_distances(some, device=device, progress=False)))
@@ -98,13 +118,15 @@ def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded) -> Targets
     fitted = nearest[:, 0] <= same
     head = getattr(predictor, "head_", predictor)
     k = int(getattr(head, "n_neighbors_", _N_NEIGHBORS))
-    by_vote = partial(vote, k=k, task=predictor.task, weighted=getattr(head, "weights", "distance") == "distance")
+    task = predictor.task_
+    by_vote = partial(vote, k=k, task=task, weighted=getattr(head, "weights", "distance") == "distance")
 
-    values = np.empty(len(graphs), dtype=object if target.dtype.kind in "US" else target.dtype)
+    whole = np.int64 if task == "labels" else target.dtype
+    values = np.empty(len(graphs), dtype=object if target.dtype.kind in "US" else whole)
     origin = np.where(fitted, _LEFT_OUT, _UNSEEN)
     if not fitted.all():
-        values[~fitted] = _first_column(np.asarray(predictor.predict(graphs[np.flatnonzero(~fitted)])))
-    held_out, by_regression = _held_out(predictor, target, by_vote)
+        values[~fitted] = _column(np.asarray(predictor.predict(graphs[np.flatnonzero(~fitted)])), column)
+    held_out, by_regression = _held_out(predictor, column, by_vote)
     for i, row in enumerate(rows[:, 0].tolist()):
         if fitted[i] and row in held_out:
             values[i], origin[i] = held_out[row], _HELD_OUT
@@ -124,25 +146,29 @@ def _by_predictor(predictor: Any, graphs: Graphs, embedded: Embedded) -> Targets
     return Targets(kind, [], None, values, origin, sentences, [True, True, False], fitted)
 
 
-def _first_column(values: np.ndarray) -> np.ndarray:
-    return values if values.ndim == 1 else values[:, 0]
+def _column(values: np.ndarray, column: int) -> np.ndarray:
+    return values if values.ndim == 1 else values[:, column]
 
 
 def _held_out(
-    predictor: MetricPredictor, target: np.ndarray, by_vote: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    predictor: MetricPredictor, column: int, by_vote: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> tuple[dict[int, Any], bool]:
     """Predictions of reference graphs by row, each by a metric fitted without it; whether a regression made them."""
     predicted: dict[int, Any] = {}
-    objective = getattr(predictor.metric_, "objective_", None)
-    regression = isinstance(getattr(predictor, "head_", predictor), (GraphRidge, GraphRidgeClassifier))
+    objective, target = getattr(predictor.metric_, "objective_", None), _column(predictor.y_, column)
+    head: Any = getattr(predictor, "head_", predictor)
+    regression = isinstance(head, (GraphRidge, GraphRidgeClassifier))
     for train, test, _, across, scores in own_fold_views(predictor, _MOST_IN_FOLDS):
+        known = np.full(len(test), True)
         if regression and scores is not None and objective is not None:
-            outputs = scores if isinstance(objective, Numbers) else elected_output(scores)
-            values = _first_column(objective.decode(outputs))
+            outputs = head.as_outputs(scores)
+            known = np.isfinite(outputs[:, column]) if objective.n_outputs() == predictor.y_[0].size else known
+            decoded = objective.decode(scores) if isinstance(objective, Numbers) else head.decided(outputs)[0]
+            values = _column(decoded, column)
         else:
             regression = False
             values = by_vote(across, target[train])
-        predicted |= dict(zip(test.tolist(), values.tolist(), strict=True))
+        predicted |= dict(zip(test[known].tolist(), values[known].tolist(), strict=True))
     return predicted, regression
 
 
@@ -188,6 +214,9 @@ def vote(distances: np.ndarray, target: np.ndarray, k: int, task: str, *, weight
         values = np.stack([target[finite], np.ones(finite.sum())], axis=1)
         sums, weights = neighbor_sums(distances[:, finite], values, (k,), weighted=weighted)[:, 0].T
         return np.where(weights > 0, sums / np.where(weights > 0, weights, 1.0), target[finite].mean())
+    if task == "labels":
+        known = np.isfinite(target)
+        distances, target = distances[:, known], target[known].astype(np.int64)
     classes, codes = np.unique(target, return_inverse=True)
     votes = class_votes(distances, codes, len(classes), (k,), weighted=weighted)
     return classes[elected(votes[:, 0])]
