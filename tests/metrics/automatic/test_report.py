@@ -25,10 +25,8 @@ def learned_with(weight, gain, scored_by="", columns=1):
 
 
 def fitted(objective, weights=None, learned=None, estimate=None, seconds=0.0, width=None):
-    return SimpleNamespace(
-        weights_=weights or {"trees": 1.0}, objective_=objective, learned_=learned, estimate_=estimate, seconds_=seconds,
-        width_=width,
-    )  # fmt: skip
+    parts = {"learned_": learned, "estimate_": estimate, "seconds_": seconds, "width_": width}
+    return SimpleNamespace(weights_=weights or {"trees": 1.0}, objective_=objective, **parts)
 
 
 def test_what_is_compared(classes):
@@ -42,8 +40,8 @@ def test_what_was_learned(classes):
     metric = fitted(classes, learned=learned_with(3.0, 0.5))
     said = learning_in_words(metric, metric.learned_)
     assert said == (
-        "learned scores of a kernel ridge regression (accuracy 71.0 % on graphs held out; the largest class for all has "
-        "96.5 %) count 3 times as much (k = 7)"
+        "learned scores of a kernel ridge regression (accuracy 71.0 % on graphs held out; the largest class for all "
+        "has 96.5 %) count 3 times as much (k = 7)"
     )
     assert said in report(metric)
 
