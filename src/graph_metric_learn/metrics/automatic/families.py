@@ -28,7 +28,7 @@ from .recipes import LINEAR, MULTISET, WHOLE, Recipe
 Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; names of trees as uint64
 KNOTS = 101  # percentiles that numbers are compared with
 _TAIL = 0.005  # least and largest rank of a number
-_ROUNDING = 1e-10  # squared distance, relative to the norms, below which vectors of graphs are equal
+_ROUNDING = 1e-10  # squared distance, relative to squared norms, below which vectors are equal
 _MOST_NAMES = 256  # whose counts are multiplied
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
 
@@ -361,7 +361,7 @@ def _typical_square(vectors: Any) -> float:
     some = vectors[:: max(1, -(-vectors.shape[0] // _SCALED_ON))]
     squares = squared_distances(some)
     norms = squared_norms(some)
-    squares[squares <= _ROUNDING * (norms[:, None] + norms)] = 0.0  # rounding, which is no scale
+    squares[squares <= _ROUNDING * (1.0 + norms[:, None] + norms)] = 0.0  # rounding is no scale; blocks have one of 1
     off = squares[~np.eye(len(squares), dtype=bool)]
     median = float(np.median(off)) if off.size else 0.0
     return median if median > 0 else float(off[off > 0].mean()) if (off > 0).any() else 1.0

@@ -115,7 +115,7 @@ def centred(outputs: np.ndarray) -> np.ndarray:
 def even_over(
     names: Sequence[str], kinds: Mapping[str, str], embeddings: Mapping[str, str], *, cheap: bool
 ) -> np.ndarray:
-    """Even weights [F] over families of bounded kernels: all, or those that are `cheap` to compute, if there are any."""
+    """Even weights [F] over families of bounded kernels: all, or those that are `cheap` to compute, if any are."""
     chosen = [name for name in names if embeddings[name] != "linear"] or list(names)
     if cheap:
         chosen = [name for name in chosen if embeddings[name] in _CHEAP] or chosen
