@@ -69,9 +69,7 @@ def fitted_models():
     yield "knn-sgml", gml.GraphKNNClassifier(gml.SGML(**sgml), n_neighbors=3).fit(graphs, y)
     yield (
         "knn-graphmetric",
-        gml.GraphKNNClassifier(gml.GraphMetric(random_state=0), n_neighbors="auto", weights="distance").fit(
-            graphs, y
-        ),
+        gml.GraphKNNClassifier(gml.GraphMetric(random_state=0), n_neighbors="auto", weights="distance").fit(graphs, y),
     )
     yield "knn-regressor", gml.GraphKNNRegressor(FrozenEstimator(chosen), n_neighbors=2).fit(graphs, sizes_of(graphs))
     yield "svc-sgml", gml.GraphSVC(gml.SGML(**sgml), C=2.0).fit(graphs, y)

@@ -36,7 +36,7 @@ def test_the_same_in_lines(model, capsys):
     assert lines["settings"] == "n_neighbors=3, weights='distance'"
     assert lines["classes"] == "ring, star"
     assert lines["reference graphs"] == "20"
-    assert lines["report"].startswith("chose ")
+    assert lines["report"].startswith("compares ")
 
 
 GRAPHS = [nx.cycle_graph(n) for n in range(4, 9)] + [nx.star_graph(n) for n in range(4, 9)]

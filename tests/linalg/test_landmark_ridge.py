@@ -160,3 +160,9 @@ def test_landmarks_that_are_copies(rng):
     features = Whitening.fit(kernel, "cpu").features(kernel)
     assert torch.isfinite(features).all()
     np.testing.assert_allclose(features @ features.T, kernel, atol=1e-2)
+
+
+@pytest.mark.parametrize("diagonal", [-1.0, np.nan, 0.0])
+def test_a_matrix_that_is_not_positive_is_an_error_and_no_endless_search(diagonal):
+    with pytest.raises(ValueError, match="not positive definite"):
+        landmark_ridge._factor(torch.full((3, 3), diagonal, dtype=torch.float64))

@@ -90,11 +90,12 @@ def within(where: str) -> Iterator[None]:
 
 
 class ArrayType(NamedTuple):
-    """What an array may be: its shape, in symbols or digits, the kinds of its numbers (`dtype.kind`), their minimum."""
+    """What an array may be: its shape, in symbols or digits, the kinds of its numbers (`dtype.kind`), their range."""
 
     shape: tuple[str, ...]
     kinds: str
     least: float
+    most: float
 
     def check(self, name: str, value: Any, dims: dict[str, int]) -> None:
         """A :class:`FieldError` unless it is; symbols that are new get their length in `dims`."""
@@ -113,14 +114,16 @@ class ArrayType(NamedTuple):
             raise FieldError(name, "holds numbers that are NaN, infinite or too large")
         if self.least > -LARGEST and numbers.size and numbers.min() < self.least:
             raise FieldError(name, f"holds {numbers.min()}, less than {self.least:g}")
+        if self.most < LARGEST and numbers.size and numbers.max() > self.most:
+            raise FieldError(name, f"holds {numbers.max()}, more than {self.most:g}")
 
 
-def array(shape: str, kinds: str = "f", *, least: float = -LARGEST) -> Meta:
+def array(shape: str, kinds: str = "f", *, least: float = -LARGEST, most: float = LARGEST) -> Meta:
     """An array of this shape, as ``Annotated[np.ndarray, array("N 3")]``: finite, with numbers of these kinds.
 
     A few numbers may stay in the JSON file, as ``Annotated[list[Number], array("N")]``.
     """
-    return Meta(extra={"array": ArrayType(tuple(shape.split()), kinds, least)})
+    return Meta(extra={"array": ArrayType(tuple(shape.split()), kinds, least, most)})
 
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ _ROWS = 8192  # graphs that are multiplied at once
 _IN_MEMORY = 2**28  # numbers of features that are kept in memory; more are kept in a file
 _ENOUGH = 1e-4  # relative residual at which conjugate gradients stop
 _STEPS = 100  # of conjugate gradients, at most
+_ATTEMPTS = 20  # at factorising a matrix
 _JITTER = 1e-6  # added to the diagonal of the kernel among landmarks; ten times as much until it can be factorised
 
 
@@ -145,7 +146,8 @@ class FoldSums:
         """The sums that `arrays` came from."""
         sums = object.__new__(cls)
         for name in cls._names:
-            setattr(sums, name, torch.from_numpy(np.array(arrays[name])).to(device))
+            kind = np.float32 if name == "squares" else np.float64
+            setattr(sums, name, torch.from_numpy(np.array(arrays[name], kind)).to(device))
         return sums
 
 
@@ -256,11 +258,12 @@ class KeptFeatures:
 
 def _factor(matrix: Tensor) -> Tensor:
     """The lower factor of a positive matrix [m, m]; where rounding needs it, a little is added to the diagonal."""
-    added = 0.0
-    while True:
+    added, mean = 0.0, float(matrix.diagonal().mean())
+    for _ in range(_ATTEMPTS):
         factor, failed = torch.linalg.cholesky_ex(matrix)
-        if not failed:
+        if not failed and bool(torch.isfinite(factor).all()):
             return factor
-        more = max(10 * added, _JITTER * float(matrix.diagonal().mean()))
+        more = max(10 * added, _JITTER * mean)
         matrix.diagonal().add_(more - added)
         added = more
+    raise ValueError("sums over graphs are not positive definite: they are damaged, or numbers are too large")

@@ -79,18 +79,14 @@ class Params(CommonParams, kw_only=True):
 class SavedCounts(Saved, tag="counts", tag_field="kind"):
     """The landmarks of a multiset family: an inverted index, see :class:`MinSums`."""
 
-    vocabulary: Annotated[np.ndarray, array("V", "u")]  # uint64
+    vocabulary: Annotated[np.ndarray, array("V", "u")]
     levels: Annotated[np.ndarray, array("L", "i", least=0)]
     postings: Annotated[np.ndarray, array("P", "i", least=0)]
     reference: Annotated[np.ndarray, array("E", "u")]
-    count: Annotated[np.ndarray, array("E", least=1.0)]
+    count: Annotated[np.ndarray, array("E", least=1.0, most=MANY)]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.vocabulary.dtype != np.uint64:
-            raise FieldError("vocabulary", f"holds numbers of type {self.vocabulary.dtype}, not uint64")
-        if (self.count != np.floor(self.count)).any() or self.count.max(initial=1) > MANY:
-            raise FieldError("count", f"must hold whole numbers up to {MANY}")
         for name, starts, end in (
             ("levels", self.levels, len(self.vocabulary)), ("postings", self.postings, len(self.reference))
         ):  # fmt: skip
@@ -118,7 +114,7 @@ class SavedCounts(Saved, tag="counts", tag_field="kind"):
             raise FieldError("reference", f"holds {self.reference.max()}, but there are {n_references} landmarks")
         times = np.diff(self.postings)
         level = np.repeat(np.repeat(np.arange(n_levels), np.diff(self.levels)), times)
-        name, reference = np.repeat(self.vocabulary, times), self.reference.astype(np.int64)
+        name, reference = np.repeat(self.vocabulary.astype(np.uint64), times), self.reference.astype(np.int64)
         return MinSums(reference, name, self.count, level, n_references=n_references, n_levels=n_levels)
 
 
