@@ -45,7 +45,7 @@ class Classes(Objective):
         unknown = np.flatnonzero(self.classes_[codes] != labels)
         if len(unknown):
             raise ValueError(
-                f"graph {unknown[0]} is of class {labels[unknown[0]]!r}, which was not seen: name all by classes="
+                f"graph {unknown[0]} is of class {labels[unknown[0]].item()!r}, which was not seen: name all by classes="
             )
         return codes
 
