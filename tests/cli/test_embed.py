@@ -5,6 +5,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import graph_metric_learn as gml
 from graph_metric_learn.cli import embed as embed_command
@@ -21,7 +22,7 @@ def test_vectors_come_in_the_order_of_the_source(folder, model, tmp_path, capsys
     graphs = [nx.read_graphml(folder / f"{name}.graphml") for name in listed[1:]]
     vectors = np.load(out)
     assert vectors.dtype == np.float32
-    np.testing.assert_array_equal(vectors, gml.load(model).metric_.transform(graphs))
+    np.testing.assert_allclose(vectors, gml.load(model).metric_.transform(graphs), atol=1e-5)
 
     assert main(["embed", str(model), str(folder), "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
@@ -66,8 +67,7 @@ def test_what_cannot_be_written(folder, model, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("graph_metric_learn.io.vectors.find_spec", lambda name: None)
     assert main(["embed", str(model), str(folder), "--out", str(tmp_path / "vectors.parquet")]) == 2
     assert "vectors.parquet: .parquet needs pyarrow: pip install pyarrow, or write .npy" in capsys.readouterr().err
-    metric = gml.GraphMetric(features=["trees@1"], n_components=None, random_state=0)
-    metric.fit([nx.cycle_graph(n) for n in range(4, 12)]).save(tmp_path / "sparse")
-    assert main(["embed", str(tmp_path / "sparse"), str(folder), "--out", str(tmp_path / "vectors.npy")]) == 2
+    monkeypatch.setattr(gml.GraphMetric, "transform", lambda self, graphs: sparse.csr_array(np.eye(len(graphs))))
+    assert main(["embed", str(model), str(folder), "--out", str(tmp_path / "vectors.npy")]) == 2
     assert "the metric makes sparse vectors" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["sparse"]
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 import io
 import json
 
+import numpy as np
 import pytest
 
 import graph_metric_learn as gml
@@ -90,6 +91,14 @@ def vectors_by_id(path):
     return {name: index.embedded([name]).values[0].tolist() for name in index.ids}
 
 
+def assert_same_vectors(path, wanted):
+    """Up to rounding, which depends on the graphs that are embedded together."""
+    found = vectors_by_id(path)
+    assert found.keys() == wanted.keys()
+    for name, vector in wanted.items():
+        np.testing.assert_allclose(found[name], vector, atol=1e-5)
+
+
 @pytest.mark.parametrize("chunk", [1, 2, 3, 4000])
 def test_a_name_that_comes_twice_is_an_error_wherever_chunks_end(run_index, tmp_path, chunk):
     code, _, said = run_index([*DRINKS, ("ethanol", "CCCCCCN")], chunk=chunk)
@@ -113,12 +122,12 @@ def test_a_name_that_comes_twice_is_treated_as_told_wherever_chunks_end(run_inde
     code, said, _ = run_index(twice, "--overwrite", "--known", known, chunk=chunk)
     assert code == 0
     assert "(6 graphs, 6 of them new)" in said
-    assert vectors_by_id(tmp_path / "index") == wanted
+    assert_same_vectors(tmp_path / "index", wanted)
     for _ in range(2):  # and again on what is there
         code, said, _ = run_index(twice, "--append", "--known", known, chunk=chunk)
         assert code == 0
         assert "(6 graphs, 0 of them new)" in said
-        assert vectors_by_id(tmp_path / "index") == wanted
+        assert_same_vectors(tmp_path / "index", wanted)
 
 
 def test_appending_a_name_twice_is_an_error(run_index, tmp_path):
