@@ -1,7 +1,11 @@
 """Random small graphs whose edges carry something, for tests, and the same graphs written in another way."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
+
+from graph_metric_learn.graphs import as_graphs
 
 
 def edge_graph(seed, *, directed=False, labels=True, vectors=True, weights=True, parallel=False):
@@ -47,9 +51,19 @@ NAMES = {"label": "element", "edge_label": "kind", "edge_attribute": "v"}
 
 
 def rich_graph(seed):
-    """A directed graph that carries everything: two labels and two numbers per node, and what edges can have."""
+    """A directed graph that carries everything, to be read by `read_rich`."""
     graph, rng = edge_graph(seed, directed=True), np.random.default_rng(seed)
     for _, node in graph.nodes(data=True):
         node["element"] = [node["element"], "ab"[int(rng.integers(2))]]
         node["x"] = rng.normal(size=2)
+        node["codes"] = rng.integers(0, 4, 2)
     return graph
+
+
+def read_rich(graphs):
+    """Nodes with two labels, two numbers and two codes; edges with a label, a vector, a weight; vectors of graphs."""
+    nodes = [node for graph in graphs for _, node in graph.nodes(data=True)]
+    stereo, coarse = np.array([node["codes"] for node in nodes], dtype=np.uint8).T
+    vectors = np.array([[len(graph), graph.number_of_edges()] for graph in graphs], dtype=float)
+    read = as_graphs(graphs, **NAMES, directed=True)
+    return replace(read, stereo=stereo, coarse=coarse, graph_x=vectors, graph_columns=("nodes", "edges"))

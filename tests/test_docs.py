@@ -15,7 +15,9 @@ import pytest
 import graph_metric_learn as gml
 from graph_metric_learn.embeddings import EMBEDDINGS
 from graph_metric_learn.features.blocks import BLOCKS
+from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.metrics import METRICS
+from graph_metric_learn.metrics.automatic.recipes import FAMILIES, Carried, recipes_for
 from graph_metric_learn.metrics.sgml.losses import LOSSES
 from graph_metric_learn.objectives import OBJECTIVES
 from graph_metric_learn.transport.engines import ENGINES, choose_engine
@@ -104,7 +106,7 @@ def test_every_page_can_be_reached_from_the_readme(page):
 def registries():
     """All registries; what a test adds to them is removed again."""
     assert {gml.GraphMetric.__name__, gml.SGML.__name__} <= set(METRICS)  # imported now, or they would be removed too
-    all_of_them = (BASELINES, BLOCKS, EMBEDDINGS, ENGINES, LOSSES, METRICS, OBJECTIVES)
+    all_of_them = (BASELINES, BLOCKS, EMBEDDINGS, ENGINES, FAMILIES, LOSSES, METRICS, OBJECTIVES)
     before = [dict(registry) for registry in all_of_them]
     yield all_of_them
     for registry, entries in zip(all_of_them, before, strict=True):
@@ -127,12 +129,16 @@ def check_graph_vectors(names):
     new = gml.as_graphs([names["new"]], graph_attribute=["site", "weight", "age"])
     assert names["columns"].apply(new).graph_x.tolist() == [[50, 0, 0]]
     assert gml.as_graphs(names["alcohols"]).graph_columns == ("MolLogP", "TPSA")
+    assert names["model"].score(names["everybody"][30:], names["group"][30:]) >= 0.8  # the graphs alone say nothing
+    assert names["model"].metric_.weights_["vectors of graphs"] > 0.3
 
 
 def check_targets(names):
     samples, counts = names["samples"], names["counts"]
-    assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1)
+    assert names["regressor"].predict(samples[50:]) == pytest.approx(counts[50:], abs=1.5)
     assert names["both"].predict(samples[50:52]).shape == (2, 2)
+    assert names["labelled"].metric_.task_ == "labels"
+    assert names["labelled"].score(samples[50:], names["labels"][50:]) > 0.8
     assert "no targets" in names["unsupervised"].report_
     assert len(names["scores"]) == 3
 
@@ -188,6 +194,7 @@ def check_many_graphs(names):
     assert len(names["index"]) == 78
     assert "wheel 70" not in names["reader"]
     assert len(names["vectors"]) == 35
+    assert names["of_all"].learned_.n_graphs == 602
     np.testing.assert_array_equal(names["same"], names["metric"].transform(names["wheels"] + names["trees"]))
 
 
@@ -207,9 +214,10 @@ def check_mathematics(names):
 
 def check_extending(names):
     graphs, grades = names["graphs"], names["metric"]
-    unasked = {"mean of walks", "moments of walks", "moments of degree", "presence of trees 0–1"}
-    assert unasked <= set(grades.choice_.scores)  # candidates like any other
-    assert grades.choice_.accuracy > 0.9
+    unasked = {"walks@0 (mean)", "walks@0 (moments)", "degree@0 (moments)", "trees@0, trees@1, trees@2 (presence)"}
+    assert unasked | {"near trees"} <= set(recipes_for(Carried.of(as_graphs(graphs))))  # families like any other
+    assert {"walks@0 (mean)", "near trees"} <= set(grades.weights_)
+    assert grades.learned_.gate.learned > 0.85
     loaded = gml.load(grades.save("grades"))
     assert isinstance(loaded.objective_, names["Grades"])
     assert np.array_equal(loaded.pairwise_distances(graphs), grades.pairwise_distances(graphs))
@@ -255,7 +263,9 @@ def test_python_of_a_page_runs(page, registries, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages may write folders
     CHECKS[page.name](run_python(page))
     added = {name for registry, old in zip(registries, before, strict=True) for name in set(registry) - old}
-    of_extending = {"degrees", "walks", "moments", "presence", "direct", "contrastive", "CountMetric", "grades"}
+    of_extending = {
+        "degrees", "walks", "moments", "presence", "near trees", "direct", "contrastive", "CountMetric", "grades",
+    }  # fmt: skip
     assert added == (of_extending if page.name == "extending.md" else set())
 
 

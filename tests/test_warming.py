@@ -7,6 +7,7 @@ import pytest
 import graph_metric_learn as gml
 from graph_metric_learn import warming
 from graph_metric_learn.features import propagation
+from graph_metric_learn.linalg import multiset_changes
 from graph_metric_learn.transport.kernels import walks
 
 
@@ -14,6 +15,7 @@ def test_loops_are_compiled_afterwards():
     assert gml.warm_up() >= 0
     assert propagation._mix.signatures
     assert walks.small_pair.signatures
+    assert multiset_changes._add_slopes.signatures
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")

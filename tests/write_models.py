@@ -65,17 +65,18 @@ def fitted_models():
         yield f"graphmetric-{embedding}", metric.fit(graphs, y)
     chosen = gml.GraphMetric(random_state=0).fit(graphs, y)
     yield "graphmetric-auto", chosen
+    yield "whole-families", vector_metric().fit(vector_graphs()[0], y)
     yield "knn-sgml", gml.GraphKNNClassifier(gml.SGML(**sgml), n_neighbors=3).fit(graphs, y)
     yield (
         "knn-graphmetric",
-        gml.GraphKNNClassifier(gml.GraphMetric(random_state=0, n_steps=2), n_neighbors="auto", weights="distance").fit(
+        gml.GraphKNNClassifier(gml.GraphMetric(random_state=0), n_neighbors="auto", weights="distance").fit(
             graphs, y
         ),
     )
     yield "knn-regressor", gml.GraphKNNRegressor(FrozenEstimator(chosen), n_neighbors=2).fit(graphs, sizes_of(graphs))
     yield "svc-sgml", gml.GraphSVC(gml.SGML(**sgml), C=2.0).fit(graphs, y)
     yield from edge_models()
-    yield "svc-graphmetric", gml.GraphSVC(gml.GraphMetric(random_state=0, n_steps=2), gamma=0.5).fit(graphs, y)
+    yield "svc-graphmetric", gml.GraphSVC(gml.GraphMetric(random_state=0), gamma=0.5).fit(graphs, y)
     more, _ = tiny_graphs(30)
     sizes = sizes_of(more)
     thirds, few = np.digitize(sizes, [6, 7]), {"features": ["size@0", "degree@0"], "embedding": "mean"}
@@ -100,6 +101,24 @@ def edge_graphs():
     return graphs, y
 
 
+def vector_graphs():
+    """The same graphs, each with a vector of its own; some numbers in these, and some attributes, are not measured."""
+    from torch import from_numpy
+
+    rng = np.random.default_rng(12)
+    graphs, y = tiny_graphs()
+    for i, graph in enumerate(graphs):
+        graph.u = from_numpy(rng.normal(size=(1, 3)).round(3).astype(np.float32) + i % 2)
+        if i % 5 == 3:
+            graph.u[0, 1], graph.x[0, 0] = np.nan, np.nan
+    return graphs, y
+
+
+def vector_metric():
+    families = ["vectors of graphs", "pairs of trees", "size", "attributes, density"]
+    return gml.GraphMetric(families=families, graph_attribute="u", missing="mean", random_state=0)
+
+
 def edge_models():
     """Metrics that see what edges carry, one for each kind of block, and SGML with sums of them."""
     graphs, y = edge_graphs()
@@ -112,12 +131,12 @@ def edge_models():
         metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0)
         yield f"edges-{name}", metric.fit(graphs, y)
     yield "edges-sgml", gml.SGML(n_epochs=2, random_state=0, edge_sums=True, propagation="in").fit(graphs, y)
-    yield "edges-knn", gml.GraphKNNClassifier(gml.GraphMetric(random_state=0, n_steps=2), n_neighbors=1).fit(graphs, y)
+    yield "edges-knn", gml.GraphKNNClassifier(gml.GraphMetric(random_state=0), n_neighbors=1).fit(graphs, y)
 
 
 def said(model, name):
     """What a model says about graphs, as JSON can hold it."""
-    graphs, _ = edge_graphs() if name.startswith("edges") else tiny_graphs()
+    graphs, _ = {"edges": edge_graphs, "whole": vector_graphs}.get(name.partition("-")[0], tiny_graphs)()
     metric = getattr(model, "metric_", model)
     found = {
         "distances": metric.pairwise_distances(graphs[:3], graphs).tolist(),

@@ -2,8 +2,8 @@
 Your own block of node features
 ===============================
 
-`GraphMetric` tries all blocks it knows. One of your own has a name, and is tried like any other; here it sees what no
-built-in block sees.
+`GraphMetric` weighs all that it can see of graphs. A block of your own has a name, and is weighed like any other; here
+it sees what no built-in one sees.
 """
 
 import matplotlib.pyplot as plt
@@ -16,10 +16,10 @@ from graph_metric_learn.features.blocks import BLOCKS, SmoothBlock
 
 # %%
 # Two rings of n nodes each, or one of 2n: every node has two neighbours, and everything near a node looks the same.
-# They differ only in how many nodes a node is connected to.
+# They differ only in how many nodes a node is connected to, and in paths that are longer than those that are counted.
 
-graphs = [nx.disjoint_union(nx.cycle_graph(n), nx.cycle_graph(n)) for n in range(8, 28)]
-graphs += [nx.cycle_graph(2 * n) for n in range(8, 28)]
+graphs = [nx.disjoint_union(nx.cycle_graph(n), nx.cycle_graph(n)) for n in range(18, 38)]
+graphs += [nx.cycle_graph(2 * n) for n in range(18, 38)]
 y = ["two rings"] * 20 + ["one ring"] * 20
 figure, axes = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
 for ax, i in zip(axes, (0, 20), strict=True):
@@ -34,7 +34,8 @@ without = gml.GraphMetric(estimate=True, random_state=0).fit(graphs, y)
 print(without.report_)
 
 # %%
-# A `SmoothBlock` has one method: features [S, q] of all nodes, one graph after the other.
+# A `SmoothBlock` has one method: features [S, q] of all nodes, one graph after the other. Registered, it makes families:
+# graphs are compared by its mean, its density, and by transport.
 
 
 @BLOCKS.register("component")

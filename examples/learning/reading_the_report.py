@@ -27,27 +27,27 @@ mixed = np.array([sum(g.nodes[a]["element"] != g.nodes[b]["element"] for a, b in
 y = np.where(mixed > np.median(mixed), "mixed", "split")
 
 # %%
-# **A signal.** The first sentence names the parts of the distance with their weights, the second what was learned and
-# how much it counts, the last the accuracy on new graphs, its standard error, and that of always predicting the largest
-# class.
+# **A signal.** The first sentence names the families by which graphs are compared, with their weights, the second what
+# was learned and how much it counts, the last the accuracy on new graphs, its standard error, and that of always
+# predicting the largest class.
 
 options = {"label": "element", "estimate": True, "random_state": 0}
 metric = gml.GraphMetric(**options).fit(graphs, y)
 print(metric.report_)
 
 # %%
-# The same as numbers: scores of all candidates, the scores of neighbours on graphs held out without and with what was
-# learned, and the estimate.
+# The same as numbers: the scores of neighbours on graphs held out, without and with what was learned, which decided how
+# much it counts; the estimate, in which everything was chosen anew without the graphs that were judged; and the weights
+# of the families, small where a family adds nothing to the others.
 
-estimate = metric.estimate_
-print(f"{estimate.score:.3f} ± {estimate.error:.3f}, by guessing {estimate.guess:.3f}")
+estimate, held_out = metric.estimate_, metric.learned_.gate
+print(f"to choose by: {held_out.unlearned:.3f} without scores, {held_out.learned:.3f} with them")
+print(f"to trust: {estimate.score:.3f} ± {estimate.error:.3f}, by guessing {estimate.guess:.3f}")
 
-ranked = sorted(metric.choice_.scores.items(), key=lambda item: item[1])
-names, scores = zip(*ranked[:4], *ranked[-8:], strict=True)
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-ax.barh(names, scores, color=["0.7"] * 4 + ["C0"] * 8)
-ax.axvline(estimate.guess, color="0.3", linestyle=":")
-ax.set(xlabel="accuracy by leaving one out (dotted: a guess)", title="The worst and the best candidates")
+names, weights = zip(*reversed(metric.weights_.items()), strict=True)
+figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
+ax.barh(names, weights)
+ax.set(xlabel="weight in the kernel", title="By what graphs are compared")
 plt.show()
 
 # %%
@@ -57,7 +57,7 @@ noise = gml.GraphMetric(**options).fit(graphs, rng.permutation(y))
 print(noise.report_)
 
 # %%
-# **No classes.** Nothing is learned; up to six views that differ from each other have the same weight.
+# **No classes.** Nothing is learned: all kinds of families have the same weight.
 
 unsupervised = gml.GraphMetric(label="element", random_state=0).fit(graphs)
 print(unsupervised.report_)

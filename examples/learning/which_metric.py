@@ -38,8 +38,8 @@ for name, score in accuracy.items():
     print(f"{name}: {score:.1%}")
 
 # %%
-# `SGML` sees the degrees of nodes here, averaged over neighbours; `GraphMetric` has triangles and walks among its
-# candidates, which tell cliques from rings. It chose:
+# `SGML` sees the degrees of nodes here, averaged over neighbours; `GraphMetric` also sees triangles, walks, and how far
+# apart nodes are, which tell cliques from rings. It weighed them:
 
 print(models["GraphMetric"].metric_.report_)
 

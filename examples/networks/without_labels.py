@@ -2,8 +2,8 @@
 Without labels
 ==============
 
-Without `y`, the distance goes by what graphs look like: views that differ from each other, each with the same weight.
-k-means then finds the kinds of graphs, and a map shows them.
+Without `y`, the distance goes by what graphs look like: by all kinds of things that can be seen of them, each with the
+same weight. k-means then finds the kinds of graphs, and a map shows them.
 """
 
 import matplotlib.pyplot as plt

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from .index import GraphIndex
+from .linalg.multiset_changes import changes_by_name
+from .linalg.multisets import MinSums
 from .metrics.automatic import GraphMetric
 from .metrics.sgml import SGML
 from .predictors import GraphClassifier, GraphKNNClassifier
@@ -61,6 +63,9 @@ def _warm_up_rest() -> None:
     model.metric_.pairwise_distances(graphs * 40)
     along_axes = GraphMetric(features=["attributes@0"], embedding="axes", learn=False, random_state=0, progress=False)
     along_axes.fit(graphs, y).explain(graphs[0], graphs[1])
+    name, level, once = np.zeros(1, np.uint64), np.zeros(1, np.int64), np.ones(1)
+    sums = MinSums(level, name, once, level, n_references=1, n_levels=1)
+    changes_by_name(sums, name, level, (once, once), np.ones((1, 1)), [0])
     index = GraphIndex(model.metric_).add(graphs)
     index.search(graphs[:1], 1)
     index.search(graphs * 40, 1)

@@ -174,15 +174,16 @@ def test_an_embedding_from_outside_is_used_from_end_to_end(monkeypatch, tmp_path
         x[0] = 3.0 if kind else 3.3
         graphs.append((np.zeros((30, 30)), x))
     metric = gml.GraphMetric(features=["attributes@0"], embedding="extremes", random_state=0).fit(graphs, y)
-    assert list(metric.choice_.scores) == ["extremes of attributes@0"]
-    assert metric.choice_.accuracy == 1.0
+    assert metric.weights_ == {"attributes@0 (extremes)": 1.0}
+    assert gml.GraphKNNClassifier(metric).fit(graphs, y).score(graphs, y) == 1.0
     loaded = gml.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
-    assert loaded.terms_[0].embedding.n_repeats == 1
+    (family,) = loaded.mixture_.describer.families.values()
+    assert family.embeddings[0].n_repeats == 1
     why = metric.explain(graphs[0], graphs[1])
     assert why.source_share.sum() == pytest.approx(1)
     every = gml.GraphMetric(features=["attributes@0"], random_state=0).fit(graphs, y)
-    assert "extremes of attributes@0" in every.choice_.scores  # a candidate like any other
+    assert "attributes@0 (extremes)" in every.weights_  # a family like any other
 
 
 def test_an_embedding_that_cannot_explain_says_so():

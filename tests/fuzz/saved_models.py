@@ -3,7 +3,7 @@
 import numpy as np
 
 import graph_metric_learn as gml
-from write_models import edge_graphs, tiny_graphs
+from write_models import edge_graphs, tiny_graphs, vector_graphs, vector_metric
 
 
 def models():
@@ -28,8 +28,11 @@ def models():
     for embedding, features in blocks.items():
         metric = gml.GraphMetric(features=features, embedding=embedding, random_state=0).fit(graphs, y)
         yield f"graphmetric-{embedding}", metric, graphs
-    whole = gml.GraphMetric(features=["trees@1"], n_components=None, random_state=0, n_steps=1)
+    whole = gml.GraphMetric(features=["trees@1"], n_components=None, random_state=0)
     yield "graphmetric-sparse", whole.fit(graphs, sizes), graphs
+    yield "graphmetric-auto", gml.GraphMetric(random_state=0).fit(graphs, several), graphs
+    some, classes = vector_graphs()
+    yield "graphmetric-families", vector_metric().fit(some, classes), some
     nothing = gml.GraphMetric(features=["attributes@0", "degree@0"], task="none", random_state=0).fit(graphs)
     yield "graphmetric-nothing", nothing, graphs
     trees = gml.GraphMetric(features=["trees@1"], n_components=4, random_state=0)

@@ -62,10 +62,25 @@ FIELDS = {
     "graphmetric-histogram": [
         (("blocks", "params", "code_size"), 0, "code_size"),
         (("blocks", "names", 0), "trees@1000000", "trees@1000000"),
-        (("params", "n_steps"), "many", "params.n_steps"),
+        (("params", "n_landmarks"), "many", "params.n_landmarks"),
+        (("params", "n_components"), 5, "coordinates are more than there can be with n_components=5"),
         (("params", "colour"), "red", "params.colour is not known"),
-        (("terms", 0, "weight"), None, "terms.0.weight"),
+        (("families", "trees@0, trees@1 (histogram)", "weight"), None, r"families\.trees.*\.weight must be a number"),
+        (("families", "trees@0, trees@1 (histogram)", "weight"), 0.5, "families have weights that add up to 0.5, not 1"),
+        (("families",), {}, "families"),
         (("learned",), {}, "learned"),
+        (("learned", "unit"), 1e31, "learned.unit must be a number <= 1e\\+30"),
+    ],
+    "graphmetric-families": [
+        (("families", "pairs of trees", "recipe", "ranges"), [3], "recipe.ranges end at 3, but there are 1 blocks"),
+        (("families", "pairs of trees", "recipe", "sets"), [["pairs@101"]], "level of more than 100"),
+        (("families", "pairs of trees", "recipe", "sets"), [["pairs@0", "pairs@1"]], "ranges end at 0, but there are 2"),
+        (("families", "pairs of trees", "landmarks", "kind"), "whole", r"families\.pairs of trees\.landmarks"),
+        (("families", "size", "recipe", "sets"), [["degree@0"]], "recipe.sets must be one of 'size@0', "),
+        (("families", "size", "recipe", "embedding"), "multiset", "recipe.sets hold no blocks, or do not go with"),
+        (("columns", "graphs"), ["u[0]", "u[1]"], "knots are those of 3 columns, but columns.graphs has 2"),
+        (("columns", "graphs"), None, "knots are those of 3 columns, but columns.graphs has 0"),
+        (("params", "missing"), "all", "params.missing"),
     ],
     "sgml-rpw": [(("params", "depth"), 10**9, "params.depth"), (("history",), 3, "history")],
     "sgml-sw": [(("features", "max_degree_"), 10**10, "features.max_degree_")],
@@ -79,7 +94,7 @@ FIELDS = {
     ],
     "svc": [
         (("chosen", "C"), 1e300, "chosen.C"),
-        (("chosen", "calibrator", "centre"), [], "calibrator.scale has shape"),
+        (("chosen", "calibrator", "offsets"), [], "calibrator.offsets has shape"),
     ],
     "kmeans": [(("y", 0), 17, "y.0")],
 }
@@ -103,29 +118,47 @@ def test_fields_are_checked_without_the_help_of_a_digest(saved, tmp_path, name, 
         gml.load(target)
 
 
+TREES = "families.pairs of trees.landmarks."
+
 ARRAYS = {
-    "knn-sgml": ("reference.values", lambda a: np.concatenate([a, a], axis=2), "reference.values has shape"),
-    "knn": ("reference.values", lambda a: np.concatenate([a, a], axis=1), "reference.values has shape"),
-    "graphmetric-reference": ("terms.0.embedding.reference", lambda a: a[:, :-1], "embedding.reference has shape"),
-    "graphmetric-density": ("terms.0.embedding.frequencies", lambda a: a[:, :-1], "frequencies has 255 columns"),
-    "graphmetric-axes": ("terms.0.embedding.axes", lambda a: a[:-1], "embedding.axes has shape"),
-    "graphmetric-histogram": ("terms.0.embedding.vocabulary", lambda a: a[::-1], "vocabulary must be"),
-    "sgml-rpw": ("encoder.theta", lambda a: a * np.nan, "encoder.theta holds NaN"),
-    "sgml-sw": (
-        "encoder.theta",
-        lambda a: a * np.float32(np.inf),
-        "holds numbers that are NaN, infinite",
+    "a reference of another width": ("knn-sgml", "reference.values", lambda a: twice(a, 2), "values has shape"),
+    "vectors of another width": ("knn", "reference.values", lambda a: twice(a, 1), "values has shape"),
+    "an embedding": ("graphmetric-reference", ".reference", lambda a: a[:, :-1], "embedding.reference has shape"),
+    "waves": ("graphmetric-density", ".frequencies", lambda a: a[:, :-1], "frequencies has 255 columns"),
+    "axes": ("graphmetric-axes", "fitted.axes", lambda a: a[:-1], "embedding.axes has shape"),
+    "names": ("graphmetric-histogram", ".vocabulary", lambda a: a[::-1], "vocabulary must be"),
+    "NaN": ("sgml-rpw", "encoder.theta", lambda a: a * np.nan, "encoder.theta holds NaN"),
+    "infinity": ("sgml-sw", "encoder.theta", lambda a: a * np.float32(np.inf), "that are NaN, infinite"),
+    "landmarks": ("graphmetric-families", "size.landmarks.sets.0.vectors", lambda a: a[1:], "vectors has shape"),
+    "weights": ("graphmetric-families", "learned.alpha", lambda a: a * 1e31, "alpha holds numbers that are NaN, inf"),
+    "axes of fewer": ("graphmetric-families", "coordinates.axes", lambda a: a[:, 1:], "rest has shape"),
+    "too many hashes": ("graphmetric-families", "coordinates.rest", lambda a: np.tile(a, 60), "coordinates are more"),
+    "knots that fall": ("graphmetric-families", ".knots", lambda a: a[:, ::-1], "knots must ascend in each row"),
+    "fewer knots": ("graphmetric-families", ".knots", lambda a: a[:, 1:], "knots has shape"),
+    "half a count": ("graphmetric-families", f"{TREES}count", lambda a: a + 0.5, "count must hold whole numbers"),
+    "a huge count": ("graphmetric-families", f"{TREES}count", lambda a: a * 1e12, "count must hold whole numbers"),
+    "no count": ("graphmetric-families", f"{TREES}count", lambda a: a * 0, "count holds 0.0, less than 1"),
+    "short names": (
+        "graphmetric-families", f"{TREES}vocabulary", lambda a: (a >> np.uint64(32)).astype(np.uint32), "not uint64"
     ),
-}
+    "names in disorder": ("graphmetric-families", f"{TREES}vocabulary", lambda a: a[::-1], "vocabulary must ascend"),
+    "no landmark": ("graphmetric-families", f"{TREES}reference", lambda a: a * 0 + 99, "reference"),
+    "postings past the end": ("graphmetric-families", f"{TREES}postings", lambda a: a + 1, "do not ascend from 0"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_are_checked_without_the_help_of_a_digest(saved, tmp_path, name):
+def twice(array, axis):
+    return np.concatenate([array, array], axis=axis)
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_arrays_are_checked_without_the_help_of_a_digest(saved, tmp_path, case):
     from safetensors.numpy import load
 
-    which, harm, words = ARRAYS[name]
+    name, end, harm, words = ARRAYS[case]
     target = fresh(saved[name][0], tmp_path / "work")
     tensors = load((target / "tensors.safetensors").read_bytes())
+    which = next(one for one in tensors if one.endswith(end))
     with np.errstate(invalid="ignore"):
         tensors[which] = np.ascontiguousarray(harm(tensors[which]))
     resigned(target, save(tensors))

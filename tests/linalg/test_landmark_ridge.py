@@ -75,6 +75,16 @@ def test_sums_of_parts_are_sums_of_all(features, rng):
     }  # fmt: skip
 
 
+def test_more_targets_are_0_for_all_graphs_so_far(features, rng):
+    """As if there had been classes that no graph has, before, between and after the others."""
+    targets, (folds, sides) = rng.normal(size=(N, 2)), split(rng)
+    few, many = (added(FoldSums(2, FOLDS, M, targets.shape[1], "cpu"), features, targets, folds, sides)
+                 for targets in (targets, np.insert(targets, [0, 1, 2], 0.0, axis=1)))  # fmt: skip
+    few.widen(5, np.array([1, 3]))
+    for found, wanted in zip(few.solve(0.5, 1.0, 1), many.solve(0.5, 1.0, 1), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
+
+
 def gaps_and_sides(rng):
     """Labels 0 and 1 with gaps: common, rare, and known to few."""
     labels = (rng.random((N, 3)) < [0.5, 0.1, 0.4]).astype(float)
@@ -91,7 +101,7 @@ def test_each_label_is_solved_by_the_graphs_that_have_it(features, rng, monkeypa
     monkeypatch.setattr(landmark_ridge, "_ENOUGH", 1e-6)
     monkeypatch.setattr(landmark_ridge, "_ROWS", 50)
     labels, (folds, sides) = gaps_and_sides(rng), split(rng)
-    kept = added(KeptFeatures(M, 3, FOLDS, device), features.to(device), labels, folds, sides)
+    kept = added(KeptFeatures(1, FOLDS, M, 3, device), features.to(device), labels, folds, sides)
     assert (kept._file is not None) == (in_memory < N * M)
     weights = np.zeros((N, 3))
     for t, label in enumerate(labels.T):
@@ -106,7 +116,7 @@ def test_each_label_is_solved_by_the_graphs_that_have_it(features, rng, monkeypa
 def test_kept_features_without_gaps_are_sums(features, rng):
     labels, (folds, _) = (rng.random((N, 2)) < 0.3).astype(float), split(rng)
     none = np.zeros(N, dtype=np.int64)
-    kept = added(KeptFeatures(M, 2, FOLDS, "cpu"), features, labels, folds, none)
+    kept = added(KeptFeatures(1, FOLDS, M, 2, "cpu"), features, labels, folds, none)
     sums = added(FoldSums(1, FOLDS, M, 2, "cpu"), features, labels, folds, none)
     for found, wanted in zip(kept.solve(0.5, 0.0, 2), sums.solve(0.5, 0.0, 2), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
@@ -114,8 +124,8 @@ def test_kept_features_without_gaps_are_sums(features, rng):
 
 def test_kept_features_are_merged(features, rng):
     labels, (folds, sides) = gaps_and_sides(rng), split(rng)
-    whole = added(KeptFeatures(M, 3, FOLDS, "cpu"), features, labels, folds, sides)
-    one, two = KeptFeatures(M, 3, FOLDS, "cpu"), KeptFeatures(M, 3, FOLDS, "cpu")
+    whole = added(KeptFeatures(1, FOLDS, M, 3, "cpu"), features, labels, folds, sides)
+    one, two = KeptFeatures(1, FOLDS, M, 3, "cpu"), KeptFeatures(1, FOLDS, M, 3, "cpu")
     one.add(features[:50], labels[:50], folds[:50], sides[:50])
     one.solve(0.5)  # what was solved before more came must not linger
     two.add(features[50:], labels[50:], folds[50:], sides[50:])

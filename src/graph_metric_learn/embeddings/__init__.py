@@ -13,6 +13,6 @@ __all__ = [
     "NormalizedAssignment", "Reference", "restore",
 ]  # fmt: skip
 
-# In the order in which candidates are tried.
+# In the order in which they are listed.
 EMBEDDINGS.update({"mean": Mean, "reference": Reference, "density": Density, "axes": Axes, "histogram": Histogram})
 EMBEDDINGS.update({"counts": Counts, "assignment": Assignment, "normalized-assignment": NormalizedAssignment})

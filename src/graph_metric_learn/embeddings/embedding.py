@@ -34,7 +34,7 @@ class Embedding:
 
     name: ClassVar[str]
     takes_columns: ClassVar[bool] = False  # names of points (trees) instead of points in space
-    supervised: ClassVar[bool | None] = None  # tried only where graphs have targets (True), or have none (False)
+    supervised: ClassVar[bool | None] = None  # False where `GraphMetric` takes it only by its name
     option_types: ClassVar[dict[str, Any]] = {}  # what options in files may be, as msgspec knows types
     fitted_type: ClassVar[type[Saved] | None] = None  # what `fit` learns: arrays, by the name of the attribute
 

@@ -36,7 +36,7 @@ class Block:
     categorical : bool
         Whether rows are names of what is equal or different (64-bit hashes), and not points in space.
     embeddings : tuple of str or None
-        Embeddings that are tried where every block of a set has such a list; None for all that take such points.
+        Embeddings that make families where every block of a set has such a list; None for all that take such points.
     reads_labels : bool
         Whether new graphs must carry labels of the kind that was fitted.
     cloud : {"nodes", "edges", "pairs"}
@@ -69,7 +69,7 @@ class Block:
 
     @classmethod
     def worth_trying(cls, graphs: Graphs) -> bool:
-        """Whether `GraphMetric` tries it on such graphs, if they lack nothing."""
+        """Whether `GraphMetric` makes families of it for such graphs, if they lack nothing."""
         return True
 
     def fit(self, graphs: Graphs, sample: Graphs) -> Block:

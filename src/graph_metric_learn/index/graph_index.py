@@ -235,7 +235,7 @@ class GraphIndex:
             raise ValueError(f"radius must be a number >= 0, got {radius!r}")
         state = self._store.state
         vectors, curves = self._queries(state, graphs)
-        # Distances are handed out as float32: a radius that is one of them holds its graph. Within rounding all are at 0.
+        # Distances are handed out as float32: a radius that is one of them holds its graph.
         reach = max(float(np.nextafter(np.float32(radius), np.float32(np.inf))), self.metric.rounding)
         distances, ids, notes = [], [], []
         for q in range(len(vectors)):

@@ -27,7 +27,7 @@ from .._core.schema import FieldError, Saved, read
 from .tensors import read_tensors
 
 FORMAT = "graph-metric-learn"
-VERSION = 4  # 1 to 3 were never published, and are not read
+VERSION = 5  # 1 to 3 were never published; GraphMetric was another one in 4
 CONFIG, TENSORS = "model.json", "tensors.safetensors"
 
 _TENSOR_FILE = r"tensors(-[0-9a-f]{16})?\.safetensors"

@@ -41,6 +41,10 @@ class Whitening:
         exact.diagonal().add_(_JITTER)
         return cls(_factor(exact).to(torch.float32))
 
+    def to(self, device: Any) -> Whitening:
+        """The same on another device."""
+        return Whitening(self.factor.to(device))
+
     def features(self, kernel: np.ndarray) -> Tensor:
         """φ of graphs [N, m], float32, on the device, from their kernels to the landmarks [N, m]."""
         rows = torch.from_numpy(kernel).to(self.factor.device)
@@ -91,6 +95,11 @@ class FoldSums:
             self.features[side, fold] += own.sum(0, dtype=torch.float64)
             self.targets[side, fold] += y.sum(0)
             self.counts[side, fold] += len(rows)
+
+    def like(self, device: Any) -> FoldSums:
+        """Sums of the same shape over no graphs."""
+        sides, folds, width, n_targets = self.products.shape
+        return FoldSums(sides, folds, width, n_targets, device)
 
     def merge(self, other: FoldSums) -> None:
         """Adds the sums over other graphs."""
@@ -246,7 +255,7 @@ class KeptFeatures:
 
 
 def _factor(matrix: Tensor) -> Tensor:
-    """The lower factor of a positive matrix [m, m]; a little is added to its diagonal, in place, where rounding needs it."""
+    """The lower factor of a positive matrix [m, m]; where rounding needs it, a little is added to the diagonal."""
     added = 0.0
     while True:
         factor, failed = torch.linalg.cholesky_ex(matrix)

@@ -148,8 +148,10 @@ class BaseGraphMetric(TransformerMixin, BaseEstimator, ABC):
 
     def _reading_options(self) -> dict[str, Any]:
         """Options of :func:`as_graphs` that the metric was made with."""
-        names = ("attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed", "graph_attribute",
-                 "missing")  # fmt: skip
+        names = (
+            "attribute", "label", "edge_attribute", "edge_label", "edge_weight", "edges", "directed",
+            "graph_attribute", "missing",
+        )  # fmt: skip
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def by_chunks(self, function: Callable[[Any, Graphs], Any], graphs: Any) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from ..graphs.depiction import Depiction, depictions
 
 _LONGEST_NAME = 40  # characters of a name that a title shows
 _MOST_MATCHES = 10  # that a drawing shows: more is a tangle
-_N_NAMED = 3  # terms and nodes that a summary names
+_N_NAMED = 3  # ways to compare, and nodes, that a summary names
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Explanation:
     distance : float
         Between the two graphs.
     plan : ndarray [n, m]
-        How much mass each node of the first graph sends to each node of the second, averaged over directions or terms.
+        How much mass each node of the first graph sends to each node of the second, averaged over directions or families.
         Rows add up to 1 / n, columns to 1 / m; with ``SGML(masses="learned")``, to the masses of the nodes.
     source_share, target_share : ndarray [n], [m]
         Each node's share of the squared distance; adds up to 1 (all 0 for a distance of 0).
@@ -112,7 +112,7 @@ class Explanation:
         return "\n".join(self.in_words())
 
     def in_words(self) -> list[str]:
-        """Three lines: the distance, which terms it is from, and the nodes with the largest shares."""
+        """Three lines: the distance, what it is made of, and the nodes with the largest shares."""
         sizes = [f"{n} node{'s' * (n != 1)}" for n in self.plan.shape]
         sides = sizes
         if self.names is not None:

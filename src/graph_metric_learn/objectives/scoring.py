@@ -38,6 +38,10 @@ class Scorer:
         self.ranks = name in _RANKINGS
         self.words = _WORDS.get(name, objective.score_name)
 
+    def in_words(self, score: float) -> str:
+        """A score, for reports."""
+        return f"{score:.3f}" if self.ranks else self.objective.in_words(score)
+
     def of_outputs(self, outputs: np.ndarray, target: np.ndarray) -> tuple[float, float]:
         """Score of outputs [H, T] for graphs with these targets, and how much it counts beside that of others."""
         if not self.ranks:

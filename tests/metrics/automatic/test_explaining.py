@@ -9,7 +9,6 @@ import graph_metric_learn as gml
 from edge_graphs import NAMES, edge_graph
 from element_graphs import element_graphs
 from graph_metric_learn.embeddings import EMBEDDINGS, Mean
-from graph_metric_learn.metrics.automatic.contributions import mean_gradient
 from graph_metric_learn.metrics.automatic.explaining import PREDICTED
 from graph_metric_learn.metrics.automatic.mixture import part_of
 
@@ -250,6 +249,22 @@ def test_the_predicted_difference_is_shared_by_the_nodes(graphs):
     np.testing.assert_allclose(why.target_share, -why.evidence.target / why.evidence.change, atol=0.01)
 
 
+def test_vectors_of_whole_graphs_lie_on_no_node(graphs):
+    measured = [graph.copy() for graph in graphs[0]]
+    for graph, value in zip(measured, graphs[1], strict=True):
+        graph.graph["u"] = [float(value)]
+    read = gml.as_graphs(measured, label="element", graph_attribute="u")
+    metric = gml.GraphMetric(families=["vectors of graphs"], random_state=0).fit(read[:50], graphs[1][:50])
+    why = metric.explain(read[:1], read[1:2])
+    assert why.distance == pytest.approx(metric.pairwise_distances(read[:1], read[1:2])[0, 0], rel=1e-5)
+    assert set(why.term_share) == {"vectors of whole graphs", PREDICTED}
+    assert sum(why.term_share.values()) == pytest.approx(1)
+    for side in (*sides(why), why.evidence.source, why.evidence.target):
+        np.testing.assert_allclose(side, side.sum() / len(side))
+    assert [side.sum() for side in sides(why)] == pytest.approx([1, 1])
+    check_evidence(metric, why, read[:2])
+
+
 def test_several_numbers_are_explained_by_the_one_that_differs_most(graphs):
     y = np.column_stack([graphs[1], [float(len(graph)) for graph in graphs[0]]])
     metric = gml.GraphMetric(**SOME).fit(graphs[0][:50], y[:50])
@@ -265,14 +280,6 @@ def test_shares_add_up_in_few_and_in_all_coordinates(graphs, n_components):
     metric = gml.GraphMetric(**SOME, n_components=n_components).fit(graphs[0][:50], graphs[1][:50])
     for i, j in PAIRS:
         check(metric, graphs[0][i], graphs[0][j])
-
-
-def test_gradients_are_complete():
-    rng = np.random.default_rng(0)
-    references, first, second, weights = rng.normal(size=(9, 4)), *rng.normal(size=(2, 4)), rng.normal(size=(9, 2))
-    kernels = [np.exp(-((references - end) ** 2).sum(1) / 3.0) for end in (first, second)]
-    gradients = mean_gradient(references, 3.0, first, second, weights)
-    np.testing.assert_allclose((first - second) @ gradients, (kernels[0] - kernels[1]) @ weights, rtol=1e-9)
 
 
 # --- edges -----------------------------------------------------------------------------------------------------------

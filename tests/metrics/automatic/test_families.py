@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graph_metric_learn as gml
-from edge_graphs import NAMES, renumbered_networkx, rich_graph
+from edge_graphs import read_rich, renumbered_networkx, rich_graph
 from element_graphs import element_graphs
 from graph_metric_learn.features.blocks import NodeBlocks
 from graph_metric_learn.metrics.automatic import families as module
@@ -20,10 +20,6 @@ from made_up_vectors import single_nodes, squares_of
 RICH = [rich_graph(seed) for seed in range(24)]
 
 
-def read(graphs):
-    return gml.as_graphs(graphs, **NAMES, directed=True)
-
-
 def fitted(graphs, recipes=None):
     """All families that graphs can have, with these as references, and the descriptions of these."""
     recipes = recipes_for(Carried.of(graphs)) if recipes is None else recipes
@@ -33,7 +29,7 @@ def fitted(graphs, recipes=None):
 
 @pytest.fixture(scope="module")
 def rich():
-    return (read(RICH), *fitted(read(RICH)))
+    return (read_rich(RICH), *fitted(read_rich(RICH)))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -67,7 +63,7 @@ def test_new_graphs_are_compared_as_if_they_had_been_there(rich, name):
 def test_renumbering_changes_nothing(rich, seed):
     """Bit by bit where names are counted; where numbers are added up, to rounding."""
     _, describer, families, described = rich
-    others = describer.describe(read([renumbered_networkx(graph, seed + i) for i, graph in enumerate(RICH)]))
+    others = describer.describe(read_rich([renumbered_networkx(graph, seed + i) for i, graph in enumerate(RICH)]))
     for name, family in families.items():
         found, wanted = family.kernel(others[name]), family.kernel(described[name])
         if isinstance(described[name], Counts):

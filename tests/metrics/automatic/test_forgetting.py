@@ -3,12 +3,12 @@
 import networkx as nx
 import numpy as np
 import pytest
+from graph_metric_learn.metrics.automatic.kernel_ridge import mean_kernel
 
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import as_graphs
 from graph_metric_learn.linalg.ridge import fit_ridge
 from graph_metric_learn.metrics.automatic.forgetting import views_without
-from graph_metric_learn.metrics.automatic.kernel_ridge import mean_kernel
 
 
 def clouds(rng, count=60, signal=0.0, targets=None):

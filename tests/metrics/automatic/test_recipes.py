@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import graph_metric_learn as gml
-from edge_graphs import NAMES, rich_graph
+from edge_graphs import NAMES, read_rich, rich_graph
 from graph_metric_learn.embeddings import EMBEDDINGS, Mean
 from graph_metric_learn.features.block_kind import SmoothBlock
 from graph_metric_learn.features.blocks import BLOCKS
@@ -17,7 +17,7 @@ def recipes_of(graphs, **names):
 
 
 def test_graphs_that_carry_everything_have_all_families():
-    assert recipes_of([rich_graph(i) for i in range(6)], **NAMES, directed=True).keys() == FAMILIES.keys()
+    assert recipes_for(Carried.of(read_rich([rich_graph(i) for i in range(6)]))).keys() == FAMILIES.keys()
 
 
 def test_graphs_that_carry_nothing_are_compared_by_their_structure():
@@ -36,8 +36,8 @@ def test_graphs_that_carry_nothing_are_compared_by_their_structure():
         ({"element": "C", "x": [0.5]}, {}, ["attributes, density"], ["edges, mean"]),
         ({"x": [0.5]}, {}, ["nodes, mean"], ["attributes, mean", "bare trees"]),
         ({}, {"kind": "s"}, ["trees with edges", "edges as roots", "edges, mean"], ["strength, mean"]),
-        ({}, {"v": [0.5]}, ["edges around nodes, mean", "edges, density"], ["trees with edges", "strength, mean"]),
-        ({}, {"weight": 0.5}, ["strength, mean", "edges, reference"], ["edges around nodes, reference"]),
+        ({}, {"v": [0.5]}, ["edges around nodes, mean", "edges, mean"], ["trees with edges", "strength, mean"]),
+        ({}, {"weight": 0.5}, ["strength, mean", "edges, mean"], ["edges around nodes, mean"]),
     ],
 )
 def test_families_that_graphs_have_by_what_they_carry(node, edge, there, absent):
@@ -51,23 +51,13 @@ def test_families_that_graphs_have_by_what_they_carry(node, edge, there, absent)
     assert not set(absent) & found.keys()
 
 
-def test_many_edges_are_not_transported():
-    dense = [nx.complete_graph(25) for _ in range(3)]
-    for i, graph in enumerate(dense):
-        nx.set_edge_attributes(graph, {e: 0.5 + (i + sum(e)) % 3 for e in graph.edges}, "weight")
-    found = recipes_of(dense)
-    assert "edges, mean" in found
-    assert "edges, reference" not in found
-    assert "strength, reference" in found  # of nodes
-
-
 def test_kinds_go_with_what_is_seen():
     """A kind has a share of the even weights, so a family of another kind of thing is of a kind of its own."""
-    found = recipes_of([rich_graph(i) for i in range(6)], **NAMES, directed=True)
+    found = recipes_for(Carried.of(read_rich([rich_graph(i) for i in range(6)])))
     kinds = {kind: {name for name, one in found.items() if one.kind == kind} for kind in
              {one.kind for one in found.values()}}  # fmt: skip
-    assert kinds["pairs"] == {"pairs", "pairs of trees", "pairs of first labels", "bare pairs"}
-    assert {"surroundings", "attributes", "structure", "edges"} == kinds.keys() - {"pairs"}
+    assert kinds["pairs"] == {"pairs", "pairs of trees", "pairs of first labels", "pairs of coarse atoms", "bare pairs"}
+    assert kinds.keys() - {"pairs"} == {"surroundings", "attributes", "structure", "edges", "vectors of graphs"}
     assert {"edges as roots", "edges, mean", "strength, mean"} <= kinds["edges"]
 
 
@@ -139,6 +129,8 @@ def test_an_embedding_from_outside_becomes_a_family(monkeypatch, tmp_path):
         ((("trees@0",),), "mean", (), "not with 'mean'"),
         ((("pairs@0",),), "histogram", (), "do not go together"),
         ((("what@0",),), "mean", (), "what@0"),
+        ((("size@0",),), "vectors of graphs", (), "must be empty"),
+        ((), "mean", (), "hold no blocks"),
     ],
 )
 def test_recipes_that_cannot_be(sets, embedding, ranges, words):

@@ -2,13 +2,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from graph_metric_learn.metrics.automatic.estimate import Estimate
 from graph_metric_learn.metrics.automatic.kernel_ridge import KernelRidge, Part
 from graph_metric_learn.metrics.automatic.learning import Learned
+from graph_metric_learn.metrics.automatic.selection import Choice
+
+from graph_metric_learn.metrics.automatic.estimate import Estimate
 from graph_metric_learn.metrics.automatic.report import estimate_in_words, learning_in_words, report, width_in_words
 from graph_metric_learn.metrics.automatic.score_weight import ScoreWeight
-from graph_metric_learn.metrics.automatic.selection import Choice
 from graph_metric_learn.metrics.automatic.width import Width
 from graph_metric_learn.objectives import Classes, Numbers
 from made_up_vectors import points_term

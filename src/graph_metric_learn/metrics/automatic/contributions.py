@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,14 +11,11 @@ from scipy import sparse
 
 from ..._core.ragged import offsets
 from ...embeddings.columns import plan_by_names
-from ...embeddings.embedding import Embedding, attribute_slots
-from ...features.block_kind import seen
-from ...features.blocks import parse_name
-from ...features.label_pairs import Pairs
-from ...graphs import Graphs
+from ...embeddings.embedding import attribute_slots
 from ...linalg.multiset_changes import changes_by_name
 from ...linalg.squared_distances import squared_norms
-from .families import Family, MultisetFamily, VectorFamily
+from .families import Family, MultisetFamily, VectorFamily, WholeFamily
+from .views import View
 
 # Places along the line between two graphs, from 0 to 1, at which gradients are averaged, and how much each counts.
 _PLACES, _SHARES = (np.polynomial.legendre.leggauss(32)[part] / 2 + (0.5, 0.0)[part] for part in (0, 1))
@@ -43,70 +39,6 @@ def _completed(values: np.ndarray, whole: float) -> np.ndarray:
     sizes = np.abs(values)
     shares = sizes / sizes.sum() if sizes.sum() > 0 else np.full(len(values), 1.0 / len(values))
     return values + (whole - values.sum()) * shares
-
-
-class Named(NamedTuple):
-    """Names in one graph, each as often as the graph has it."""
-
-    word: np.ndarray  # [R], uint64
-    level: np.ndarray  # [R]
-    points: np.ndarray  # nodes or edges that have it [R, 1], or the two nodes of a pair [R, 2]
-
-
-class View:
-    """One graph as families see it; what takes long is computed once.
-
-    Parameters
-    ----------
-    graph : Graphs
-        One.
-    blocks : dict of arrays
-        Of its nodes or edges.
-    described : dict
-        By the name of the family, `Counts` or `Points`.
-    sizes : dict of int
-        How many points it has, by cloud.
-    """
-
-    def __init__(
-        self, graph: Graphs, blocks: Mapping[str, Any], described: Mapping[str, Any], sizes: Mapping[str, int]
-    ) -> None:
-        self.graph, self.blocks, self.described, self.sizes = graph, blocks, described, sizes
-        self._kept: dict[tuple, Any] = {}
-
-    def names(self, family: MultisetFamily) -> Named:
-        """All that a family counts."""
-        if (key := (family.name,)) not in self._kept:
-            words, points = [], []
-            for name in family.recipe.names:
-                if family.recipe.cloud == "pairs":
-                    _, views, depth = parse_name(name)
-                    u, v, word = Pairs.rows(seen(self.graph, views), depth)
-                    points.append(np.stack([u, v], axis=1))
-                else:
-                    word = self.blocks[name].reshape(-1)
-                    rows, columns = self.blocks[name].shape
-                    points.append(np.repeat(np.arange(rows), columns)[:, None])
-                words.append(word)
-            level = np.repeat(np.arange(len(words)), [len(word) for word in words])
-            self._kept[key] = Named(np.concatenate(words), level, np.concatenate(points))
-        return self._kept[key]
-
-    def points(self, family: VectorFamily, which: int) -> Any:
-        """Points [n, q] of a set of blocks, or names."""
-        if (key := (family.name, which, "points")) not in self._kept:
-            self._kept[key] = family.cloud_points(self.blocks, which)
-        return self._kept[key]
-
-    def slots(self, family: VectorFamily, which: int) -> np.ndarray | None:
-        """Shares of the slots of an embedding [slots, n]; None for those that are not made of slots."""
-        embedding = family.embeddings[which]
-        kind = type(embedding)
-        if kind.attribute is not Embedding.attribute or kind.plan is not Embedding.plan:
-            return None
-        if (key := (family.name, which, "slots")) not in self._kept:
-            self._kept[key] = embedding.shares(self.points(family, which))
-        return self._kept[key]
 
 
 class FamilyPair(ABC):
@@ -291,6 +223,29 @@ class VectorPair(FamilyPair):
         return total / len(self.family.embeddings)
 
 
+class WholePair(FamilyPair):
+    """Vectors of whole graphs lie on no node: what they add is divided evenly among all."""
+
+    family: WholeFamily
+
+    def apart(self) -> float:
+        one, two = (view.described[self.family.name].sets[0][0].astype(float) for view in (self.one, self.two))
+        return -float(np.expm1(-np.linalg.norm(one - two) / self.family.scale))
+
+    def parts(self, factor: float, weights: np.ndarray | None) -> list[Parts]:
+        adds = np.zeros(1)
+        if weights is not None:
+            kernels = [self.family.kernel(view.described[self.family.name])[0] for view in (self.one, self.two)]
+            adds = (kernels[0] - kernels[1]) @ weights
+        adds = adds + np.eye(len(adds))[0] * factor * self.apart()
+        n, m = self.one.sizes["nodes"], self.two.sizes["nodes"]
+        return [Parts(np.full(n, one / n), np.full(m, one / m), {self.family.name: float(one)}) for one in adds]
+
+    def plan(self) -> np.ndarray:
+        n, m = self.one.sizes["nodes"], self.two.sizes["nodes"]
+        return np.full((n, m), 1.0 / (n * m))
+
+
 def _dense(row: Any) -> np.ndarray:
     """A row [1, D] as a vector [D], float64."""
     return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).reshape(-1)
@@ -326,5 +281,7 @@ def pair_of(family: Family, one: View, two: View) -> FamilyPair:
     """Two graphs as this family sees them."""
     if isinstance(family, MultisetFamily):
         return MultisetPair(family, one, two)
+    if isinstance(family, WholeFamily):
+        return WholePair(family, one, two)
     assert isinstance(family, VectorFamily)
     return VectorPair(family, one, two)

@@ -25,6 +25,7 @@ _NOISE = 1e-5  # variance along an axis, relative to that of all landmarks toget
 _SMOOTH = 1e-3  # squared length of the rest below which it fades out: there is nothing but rounding
 _PAIRS = 1000  # graphs whose mean squared distance is the unit
 _SMALL = 10_000  # entries up to which threads are not worth waking
+_SIGNS = 2**16  # of one name in one graph, at most: more hardly turn the vector, and its length is set anyway
 
 
 class Coordinates(Saved):
@@ -177,7 +178,7 @@ def _add_signs(part, parts, words, counts, factors, starts, found):
     width = np.uint64(found.shape[1])
     for g in share_of(len(found), part, parts):
         for e in range(starts[g], starts[g + 1]):
-            for j in range(int(counts[e])):
+            for j in range(int(min(counts[e], _SIGNS))):
                 word = mix_word(words[e] + np.uint64(j))
                 sign = factors[e] if word & np.uint64(1) else -factors[e]
                 found[g, np.int64((word >> np.uint64(1)) % width)] += sign

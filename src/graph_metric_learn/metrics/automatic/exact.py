@@ -22,8 +22,8 @@ PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ that are tried, for ker
 _START = 3  # which of them is tried first
 _WEIGHED_ON = 300  # graphs that the likeliest weights are found on
 _GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
-_GRAPHS = 1500  # folds are drawn anew until about so many graphs were held out
-_DRAWS = 3  # but at most so often
+_GRAPHS = 1000  # folds are drawn anew until about so many graphs were held out
+_DRAWS = 2  # but at most so often
 
 
 class Setting(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
@@ -89,7 +89,7 @@ class Weights:
     training: Training
 
     def likeliest(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Weights [F] by the targets of at most 400 of these graphs."""
+        """Weights [F] by the targets of at most 300 of these graphs."""
         part = self.training.part(rows)
         some = rows[part.objective.subsample(part.target, _WEIGHED_ON, rng)]
         outputs = centred(self.training.outputs[some])
@@ -99,9 +99,11 @@ class Weights:
 
     def mixture(self, likeliest: np.ndarray, share: float) -> np.ndarray:
         """The kernel among all graphs [N, N], float32."""
-        weights = mixed_weights(likeliest, self.even, share).astype(np.float32)
-        used = np.flatnonzero(weights)
-        return np.einsum("f,fnm->nm", weights[used], self.kernels[used]) if len(used) else self.kernels[0]
+        total = np.zeros(self.kernels.shape[1:], np.float32)
+        for weight, kernel in zip(mixed_weights(likeliest, self.even, share), self.kernels, strict=True):
+            if weight > 0:
+                total += np.float32(weight) * kernel
+        return total
 
 
 @one_thread_for_products()
@@ -252,7 +254,8 @@ def fit_many(
                 tried[other] = tried[other][0], ()
         return tried[penalty][0]
 
-    best = PENALTIES[walk(lambda at: look(PENALTIES[at]), PENALTIES.index(setting.penalty), len(PENALTIES))]
+    walk(lambda at: look(PENALTIES[at]), PENALTIES.index(setting.penalty), len(PENALTIES))
+    best = min(tried, key=lambda one: tried[one][0])
     alpha, mean, scores = tried[best][1]
 
     def folds() -> Iterator[Fold]:

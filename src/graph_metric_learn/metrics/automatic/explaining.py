@@ -16,8 +16,9 @@ from ...objectives import Classes, Numbers
 from ...objectives.classes import elected_output
 from ..base import clear_rounding, in_range
 from ..explanation import Evidence, Explanation
-from .contributions import FamilyPair, Parts, View, pair_of
+from .contributions import FamilyPair, Parts, pair_of
 from .mixture import graphs_sizes, part_of
+from .views import View
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
@@ -67,7 +68,7 @@ class _Described:
             for name, weight in mixture.weights.items():
                 by_family[name] = weight * (describer.families[name].kernel(described[name]) @ learned.alpha)
         recipes = [family.recipe for family in describer.families.values()]
-        clouds = {block: recipe.cloud for recipe in recipes if recipe.cloud != "pairs" for block in recipe.names}
+        clouds = {block: recipe.cloud for recipe in recipes for block in recipe.names if block in blocks}
         views, starts = [], {cloud: offsets(counts) for cloud, counts in sizes.items()}
         for i in range(len(graphs)):
             of_graph = {cloud: int(counts[i]) for cloud, counts in sizes.items()}

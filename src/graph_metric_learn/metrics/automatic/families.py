@@ -126,11 +126,11 @@ class MultisetFamily(Family):
     def described(self, graphs: Graphs, blocks: Blocks, sizes: Mapping[str, np.ndarray]) -> Counts:
         parsed = [parse_name(name) for name in self.recipe.names]
         levels = []
-        for name, one in zip(self.recipe.names, parsed, strict=True):
+        for block, one in zip(self.recipe.names, parsed, strict=True):
             if self.recipe.cloud == "pairs":
                 levels.append(Pairs.counts(seen(graphs, one.views), one.level))
             else:
-                levels.append(count_names(blocks[name], sizes[self.recipe.cloud]))
+                levels.append(count_names(blocks[block], sizes[self.recipe.cloud]))
         level = np.repeat(np.arange(len(levels)), [len(graph) for graph, _, _ in levels])
         graph, name, count = (np.concatenate(part) for part in zip(*levels, strict=True))
         order = slice(None) if len(levels) == 1 else np.argsort(graph, kind="stable")

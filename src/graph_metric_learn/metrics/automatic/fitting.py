@@ -207,8 +207,7 @@ def members_of(groups: np.ndarray) -> dict[int, np.ndarray]:
 
 def n_sides(training: Training) -> int:
     """2 where graphs of the rarer of two classes may count more than others, else 1."""
-    rare = len(training.powers) > 1 or training.powers[0] > 0
-    return 2 if rare and training.target.ndim == 1 and training.outputs.shape[1] == 2 else 1
+    return 2 if max(training.powers) > 0 and training.target.ndim == 1 and training.outputs.shape[1] == 2 else 1
 
 
 def with_landmarks(selected: Selected, given: Given) -> Kernel:
@@ -250,7 +249,7 @@ def first_pass(metric: GraphMetric, resume: Resume) -> Pass:
     device = resolve_device(metric.device, auto="cuda" if torch.cuda.is_available() else "cpu")
     kernel, training = resume.kernel, resume.training
     sides, outputs, width = n_sides(training), training.outputs, len(kernel.among)
-    gaps = training.target.ndim > 1 and (len(training.powers) > 1 or not np.isfinite(outputs).all())
+    gaps = training.target.ndim > 1 and (max(training.powers) > 0 or not np.isfinite(outputs).all())
     sums = (KeptFeatures if gaps else FoldSums)(sides, N_FOLDS + 1, width, outputs.shape[1], device)
     whitening = Whitening.fit(kernel.among, device)
     always = np.full(width, N_FOLDS)
@@ -262,8 +261,8 @@ def solved(resume: Resume, learned: Learned) -> Learned:
     """What was learned, with the regression on all graphs so far in the place of its own."""
     assert resume.passed is not None
     beta, mean = resume.passed.sums.solve(learned.setting.penalty, learned.setting.power)
-    alpha, mean = resume.passed.whitening.to_landmarks(beta), mean.cpu().numpy()
-    return Learned.refitted(learned, alpha, mean, resume.n_graphs)
+    alpha = resume.passed.whitening.to_landmarks(beta)
+    return Learned.refitted(learned, alpha, mean.cpu().numpy(), resume.n_graphs)
 
 
 def extend_classes(metric: GraphMetric, resume: Resume, classes: Any) -> None:

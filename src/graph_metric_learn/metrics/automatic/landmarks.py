@@ -7,12 +7,13 @@ by regressions without their fold: a sample of them that is kept along the way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._core.hashing import ODD, mix
+from ..._core.parallel import in_parallel, is_parallel
 from ...features.copies import graph_hashes
 from ...features.tree_hashes import hashed_rows
 from ...graphs import Graphs
@@ -21,6 +22,7 @@ from .exact import PENALTIES, Fold, Regression, Setting, loss, walk
 from .mixture import Described, Mixture, part_of, stacked
 from .training import N_FOLDS, Training
 
+PART = 20_000  # graphs that a worker sums over at once: sums are large, and are sent back
 JUDGED = 3000  # graphs that are kept to be judged, at most
 _ALWAYS = N_FOLDS  # the fold of graphs that are known in every fold
 _SALT = 0x5DEECE66D  # so that who is judged does not depend on the fold
@@ -120,7 +122,7 @@ def group_names(groups: Any) -> np.ndarray:
 
 def sides_of(training: Training, target: np.ndarray) -> np.ndarray:
     """1 for graphs of the rarer of two classes where these may count more, else 0 [N]."""
-    if len(training.powers) == 1 or target.ndim != 1:
+    if max(training.powers) == 0 or target.ndim != 1:
         return np.zeros(len(target), dtype=np.int64)
     counts = np.bincount(training.target, minlength=2)
     return (target == counts.argmin()).astype(np.int64) if len(counts) == 2 else np.zeros(len(target), dtype=np.int64)
@@ -176,9 +178,49 @@ def regression_of(
 
 
 def run(passed: Pass, chunks: Iterable[Chunk], training: Training) -> int:
-    """The pass itself; how many graphs came along."""
-    total = 0
+    """The pass itself; how many graphs came along.
+
+    Here, or by joblib's workers (`in_parallel`), each of which sums over some chunks.
+    """
+    if not is_parallel() or isinstance(passed.sums, KeptFeatures):
+        total = 0
+        for chunk in chunks:
+            passed.add(chunk, sides_of(training, chunk.target))
+            total += len(chunk.graphs)
+        return total
+    empty = replace(passed, sums=passed.sums.like("cpu"), whitening=passed.whitening.to("cpu"), judged=Judged([]))
+    counts: list[int] = []
+
+    def parts() -> Iterator[list[Chunk]]:
+        left = iter(chunks)
+        while part := _of_size(left, PART):
+            counts.append(sum(len(chunk.graphs) for chunk in part))
+            yield part
+
+    for arrays, judged in in_parallel(_summed, parts(), (empty, training, passed.judged.most)):
+        passed.sums.merge(FoldSums.of(arrays, "cpu"))
+        if judged is not None:
+            passed.judged.parts.append(judged)
+            passed.judged.settle()
+    return sum(counts)
+
+
+def _of_size(chunks: Iterator[Chunk], graphs: int) -> list[Chunk]:
+    """The next chunks, of about so many graphs together."""
+    part: list[Chunk] = []
     for chunk in chunks:
-        passed.add(chunk, sides_of(training, chunk.target))
-        total += len(chunk.graphs)
-    return total
+        part.append(chunk)
+        if sum(len(one.graphs) for one in part) >= graphs:
+            break
+    return part
+
+
+def _summed(shared: tuple[Pass, Training, list[int]], chunks: list[Chunk]) -> tuple[dict[str, np.ndarray], Any]:
+    """Sums over some chunks, as arrays, and those of their graphs that are kept to be judged."""
+    empty, training, most = shared
+    assert isinstance(empty.sums, FoldSums)
+    part = replace(empty, sums=empty.sums.like("cpu"), judged=Judged(most))
+    for chunk in chunks:
+        part.add(chunk, sides_of(training, chunk.target))
+    assert isinstance(part.sums, FoldSums)
+    return part.sums.arrays(), part.judged.settle() if part.judged.parts else None

@@ -34,7 +34,7 @@ class Describer:
     ) -> tuple[Describer, Described]:
         """Families fitted to a sample of graphs, those that tell some of them apart; and the descriptions of these."""
         families = {name: family_of(name, recipe) for name, recipe in recipes.items()}
-        names = _read(families)
+        names = read_by(families)
         reader = NodeBlocks() if names else None
         blocks = dict(zip(names, reader.fit_transform(graphs, names), strict=True)) if reader else {}
         sizes = graphs_sizes(reader, graphs)
@@ -54,7 +54,7 @@ class Describer:
     def only(self, names: Any) -> Describer:
         """The same with some of the families."""
         families = {name: self.families[name] for name in names}
-        read = _read(families)
+        read = read_by(families)
         return Describer(self.blocks.only(read) if self.blocks is not None and read else None, families)
 
     def describe(self, graphs: Graphs, progress: bool | None = False) -> Described:
@@ -84,7 +84,7 @@ def graphs_sizes(blocks: NodeBlocks | None, graphs: Graphs) -> dict[str, np.ndar
     return {"nodes": graphs.sizes} if blocks is None else blocks.sizes(graphs)
 
 
-def _read(families: Mapping[str, Family]) -> list[str]:
+def read_by(families: Mapping[str, Family]) -> list[str]:
     """Blocks that families read; pairs of nodes are counted without, vectors of graphs are there."""
     recipes = [family.recipe for family in families.values()]
     return list(

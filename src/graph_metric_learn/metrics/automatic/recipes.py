@@ -15,8 +15,8 @@ from ...graphs import Graphs
 
 MULTISET = "multiset"  # in the place of an embedding: counts of names, compared by their minima
 WHOLE = "vectors of graphs"  # the same: vectors of whole graphs, of no blocks
+_EMBEDDINGS = tuple(EMBEDDINGS)  # of the library itself
 _DEEPEST = 4  # level of the deepest trees
-_MANY_EDGES = 200  # edges per graph from which they are not transported to a reference
 
 
 class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not frozen
@@ -58,8 +58,8 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
             or (counted and len(self.sets) > 1)
         ):
             raise FieldError("sets", "hold no blocks, or do not go with the ranges")
-        if counted and max(self.ranges) >= len(self.sets[0]):
-            raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.sets[0])} blocks")
+        if counted and max(self.ranges) != len(self.names) - 1:
+            raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.names)} blocks")
         kinds = {BLOCKS[parse_name(name, "sets").kind].categorical for name in self.names}
         wanted = True if counted else EMBEDDINGS[self.embedding].takes_columns
         if kinds != {wanted} or (self.cloud == "pairs" and not counted):
@@ -83,7 +83,6 @@ class Carried(NamedTuple):
     edges: list[str]  # labels, vectors, weights, directions
     several_labels: bool
     labelled: bool
-    many_edges: bool  # so many that transport of edges takes too long
     vectors: bool  # of whole graphs
     stereo: bool  # of atoms
     coarse: bool  # kinds of atoms
@@ -93,9 +92,8 @@ class Carried(NamedTuple):
         edges = [] if graphs.edge_data is None else graphs.edge_data.carries
         labelled = graphs.labels is not None
         several = labelled and graphs.labels.shape[1] > 1  # type: ignore[union-attr]
-        many = graphs.edges.shape[1] > 2 * _MANY_EDGES * len(graphs)
         atoms = graphs.stereo is not None, graphs.coarse is not None
-        return cls(available_kinds(graphs), edges, several, labelled, many, graphs.graph_x is not None, *atoms)
+        return cls(available_kinds(graphs), edges, several, labelled, graphs.graph_x is not None, *atoms)
 
 
 Maker = Callable[[Carried], Recipe | None]
@@ -103,12 +101,16 @@ FAMILIES: Registry[Recipe | Maker] = Registry("family")
 
 
 def recipes_for(carried: Carried) -> dict[str, Recipe]:
-    """Recipes of the families that graphs can have, by name; also of blocks that were registered from outside."""
+    """Recipes of the families that graphs can have, by name; also of blocks and embeddings from outside."""
     made = {name: one if isinstance(one, Recipe) else one(carried) for name, one in FAMILIES.items()}
     recipes = {name: recipe for name, recipe in made.items() if recipe is not None}
     for kind in carried.kinds:
         if kind not in BUILT_IN:
             recipes |= recipes_of_blocks([f"{kind}@0"])
+    for name, embedding in EMBEDDINGS.items():
+        if name not in _EMBEDDINGS:
+            own = _levels(["trees"], 2) if embedding.takes_columns else _levels(_own(carried), 0)
+            recipes |= recipes_of_blocks(own, name)
     return recipes
 
 
@@ -233,27 +235,27 @@ def _edges(carried: Carried) -> list[tuple[str, ...]]:
     return [(*edge, "ends@0"), (*edge, "ends@0", "ends@1")] if carried.edges else []
 
 
-_CLOUDS: list[tuple[str, str, str, _Sets]] = [
-    ("attributes", "attributes", "attributes of nodes", _attributes),
-    ("nodes", "attributes", "what nodes carry", _carried),
-    ("structure", "structure", "degrees, triangles and walks", _structure),
-    ("codes", "surroundings", "what nodes carry, with their surroundings", _coded),
-    ("edges around nodes", "edges", "what edges carry, around nodes", _around),
-    ("strength", "edges", "weights of edges, around nodes", _strength),
-    ("edges", "edges", "what edges carry, and their ends", _edges),
+_EVERY = ("mean", "density", "reference")
+_CLOUDS: list[tuple[str, str, str, _Sets, Sequence[str]]] = [
+    ("attributes", "attributes", "attributes of nodes", _attributes, _EVERY),
+    ("nodes", "attributes", "what nodes carry", _carried, _EVERY),
+    ("structure", "structure", "degrees, triangles and walks", _structure, ("mean", "density")),
+    ("codes", "surroundings", "what nodes carry, with their surroundings", _coded, _EVERY),
+    ("edges around nodes", "edges", "what edges carry, around nodes", _around, ("mean", "density")),
+    ("strength", "edges", "weights of edges, around nodes", _strength, ("mean", "density")),
+    ("edges", "edges", "what edges carry, and their ends", _edges, ("mean",)),
 ]
+_IN_WORDS = {"mean": "on average", "density": "by their density", "reference": "by transport"}
 
 
 def _cloud(kind: str, words: str, sets_of: _Sets, embedding: str) -> Maker:
     def made(carried: Carried) -> Recipe | None:
         sets = sets_of(carried)
-        slow = embedding == "reference" and carried.many_edges and sets and cloud_of(sets[0]) == "edges"
-        return Recipe(kind, tuple(sets), embedding, f"{words} ({_IN_WORDS[embedding]})") if sets and not slow else None
+        return Recipe(kind, tuple(sets), embedding, f"{words} ({_IN_WORDS[embedding]})") if sets else None
 
     return made
 
 
-_IN_WORDS = {"mean": "on average", "density": "by their density", "reference": "by transport"}
-for _title, _kind, _words, _sets_of in _CLOUDS:
-    for _embedding in _IN_WORDS:
+for _title, _kind, _words, _sets_of, _embeddings in _CLOUDS:
+    for _embedding in _embeddings:
         FAMILIES[f"{_title}, {_embedding}"] = _cloud(_kind, _words, _sets_of, _embedding)

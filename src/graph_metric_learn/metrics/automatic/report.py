@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...objectives import Objective
+from ...objectives.scoring import Scorer
 from .estimate import Estimate
 from .learned import Learned
 from .width import Width
@@ -32,27 +33,33 @@ def report(metric: GraphMetric) -> str:
 
 
 def learning_in_words(metric: GraphMetric, learned: Learned) -> str:
-    """What was learned, and whether it is part of the distance; and the k that was chosen."""
-    gate = learned.gate
+    """What was learned, how good it was on graphs held out, whether it is part of the distance, and the k."""
+    gate, objective = learned.gate, metric.objective_
+    scorer = Scorer(objective, gate.scored_by)
+    guess = f"{objective.guess_name} for all has {objective.in_words(gate.guess)}"
+    if scorer.ranks:
+        guess = f"0.5 by chance; {guess} {objective.score_name}"
+    judged = f"{scorer.words} {scorer.in_words(gate.regression)} on graphs held out; {guess}"
     if gate.weight > 0:
         return (
-            f"learned scores of a kernel ridge regression count {gate.weight:g} times as much (k = {gate.n_neighbors})"
+            f"learned scores of a kernel ridge regression ({judged}) count {gate.weight:g} times as much "
+            f"(k = {gate.n_neighbors})"
         )
-    why = "it did not help graphs held out"
+    why = "they did not make neighbours better"
     if not gate.is_certain:
         why = "it is not clearly better than predicting the mean"
     elif learned.basis.shape[1] == 0:
         why = "n_components leaves no coordinate for its scores"
-    return f"learned nothing: a kernel ridge regression was tried, but {why} (k = {gate.n_neighbors})"
+    text = "learned nothing" if not gate.is_certain else "the distance has no learned scores"
+    return f"{text}: a kernel ridge regression was fitted ({judged}), but {why} (k = {gate.n_neighbors})"
 
 
 def width_in_words(width: Width, metric: GraphMetric) -> str:
     """What fewer coordinates cost."""
-    objective = metric.objective_
-    with_kept, with_all = objective.in_words(width.score), objective.in_words(width.full_score)
+    scorer = Scorer(metric.objective_, metric.learned_.gate.scored_by if metric.learned_ is not None else "")
     return (
-        f"kept {width.kept} of {width.full} coordinates ({objective.score_name} of neighbours on graphs held out "
-        f"{with_kept}, with all {with_all})"
+        f"kept {width.kept} of {width.full} coordinates ({scorer.words} of neighbours on graphs held out "
+        f"{scorer.in_words(width.score)}, with all {scorer.in_words(width.full_score)})"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -35,6 +36,10 @@ class ScoreWeight(Saved):
         Score of k-NN on graphs held out, without and with learned scores, each with its best k.
     regression : float
         Score of the regression's own predictions.
+    scored_by : str
+        What these scores are, one of `objectives.scoring.SCORERS`, or "" for those of the task.
+    guess : float
+        The task's own score of predicting the largest class, or the mean, for all.
     gain, error : float
         What the regression takes off the squared error of the mean, relative to it, and its standard error, for which
         graphs that are held out together count as one, and which is larger for few of these, see :func:`few_factor`.
@@ -47,6 +52,8 @@ class ScoreWeight(Saved):
     unlearned: Number
     learned: Number
     regression: Number
+    scored_by: Literal["", "roc_auc", "average_precision", "balanced_accuracy"]
+    guess: Number
     gain: Number
     error: NonNegative
 
@@ -151,7 +158,9 @@ def decide(
     best, k = best_setting(table)
     unlearned = float(table[0, best_setting(table[:1])[1]])
     learned, of_regression = float(table[best, k]), own / max(evidence.weight, 1e-300)
-    return ScoreWeight(_WEIGHTS[best], ks[k], unlearned, learned, of_regression, gain, error), first
+    guess = float(training.objective.guess(training.target, training.target).mean())
+    scores = unlearned, learned, of_regression
+    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, training.scorer.name, guess, gain, error), first
 
 
 def _scores_by_setting(held: Held, test: np.ndarray, training: Training, ks: list[int]) -> tuple[np.ndarray, float]:

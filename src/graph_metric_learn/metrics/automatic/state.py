@@ -9,6 +9,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from ..._core.schema import (
+    MANY,
     Count,
     FieldError,
     NonNegative,
@@ -36,9 +37,10 @@ from .coordinates import Coordinates
 from .estimate import Estimate
 from .families import KNOTS, Family, MultisetFamily, Points, VectorFamily, WholeFamily, family_of
 from .learned import Learned
-from .mixture import Describer, Mixture
+from .mixture import Describer, Mixture, read_by
 from .recipes import FAMILIES, Recipe
-from .width import Width
+from .resuming import ResumeState, resume_state, resumed
+from .width import ALL_HASHES, Width, most_coordinates
 
 if TYPE_CHECKING:
     from .estimator import GraphMetric
@@ -77,14 +79,18 @@ class Params(CommonParams, kw_only=True):
 class SavedCounts(Saved, tag="counts", tag_field="kind"):
     """The landmarks of a multiset family: an inverted index, see :class:`MinSums`."""
 
-    vocabulary: Annotated[np.ndarray, array("V", "u")]
+    vocabulary: Annotated[np.ndarray, array("V", "u")]  # uint64
     levels: Annotated[np.ndarray, array("L", "i", least=0)]
     postings: Annotated[np.ndarray, array("P", "i", least=0)]
     reference: Annotated[np.ndarray, array("E", "u")]
-    count: Annotated[np.ndarray, array("E", least=0.0)]
+    count: Annotated[np.ndarray, array("E", least=1.0)]
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.vocabulary.dtype != np.uint64:
+            raise FieldError("vocabulary", f"holds numbers of type {self.vocabulary.dtype}, not uint64")
+        if (self.count != np.floor(self.count)).any() or self.count.max(initial=1) > MANY:
+            raise FieldError("count", f"must hold whole numbers up to {MANY}")
         for name, starts, end in (
             ("levels", self.levels, len(self.vocabulary)), ("postings", self.postings, len(self.reference))
         ):  # fmt: skip
@@ -224,6 +230,7 @@ class MetricState(Saved, kw_only=True):
     learned: Learned | None = None
     width: Width | None = None
     estimate: Estimate | None = None
+    resume: ResumeState | None = None
     seconds: NonNegative
 
     def __post_init__(self) -> None:
@@ -234,9 +241,14 @@ class MetricState(Saved, kw_only=True):
         with within("learned"):
             if self.learned is not None:
                 dims_of(self.learned, m=len(self.coordinates.centre))
+        n_components, placed = self.params.n_components, self.coordinates
+        most = most_coordinates(n_components)
+        width = placed.width + (0 if self.learned is None else self.learned.width)
+        if placed.n_hashes > ALL_HASHES if n_components is None else width > most:
+            raise FieldError("coordinates", f"are more than there can be with n_components={n_components!r}")
 
 
-def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def fitted_state(metric: GraphMetric, *, resumable: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What JSON can hold, and arrays."""
     params = {**metric.get_params(deep=False), "random_state": metric.seed_, "device": str(metric.device)}
     for name in ("features", "families"):
@@ -259,6 +271,7 @@ def fitted_state(metric: GraphMetric) -> tuple[dict[str, Any], dict[str, np.ndar
             "learned": metric.learned_,
             "width": metric.width_,
             "estimate": metric.estimate_,
+            "resume": resume_state(metric) if resumable else None,
             "seconds": metric.seconds_,
         }
     )
@@ -283,14 +296,27 @@ def restored(home: type[GraphMetric], config: Any, tensors: dict[str, np.ndarray
     for name, one in saved.families.items():
         with within(f"families.{name}"):
             families[name] = one.family(name, blocks, len(saved.coordinates.centre))
+            _check_vectors_are_read(families[name], saved.columns)
         weights[name] = one.weight
+    if blocks is not None and set(blocks.names_) != set(read_by(families)):
+        raise FieldError("blocks.names", "are not those that the families read")
     metric.mixture_ = Mixture(Describer(blocks, families), weights)
     if saved.learned is not None:
         with within("learned"):
             dims_of(saved.learned, T=metric.objective_.n_outputs())
     metric.learned_, metric.width_, metric.estimate_ = saved.learned, saved.width, saved.estimate
     metric.seconds_ = saved.seconds
+    if saved.resume is not None:
+        with within("resume"):
+            metric._resume = resumed(metric, saved.resume)
     return metric
+
+
+def _check_vectors_are_read(family: Family, columns: Columns) -> None:
+    """A :class:`FieldError` where a family needs other vectors of whole graphs than are read."""
+    named = 0 if columns.graphs is None else len(columns.graphs)
+    if isinstance(family, WholeFamily) and len(family.knots) != named:
+        raise FieldError("landmarks.knots", f"are those of {len(family.knots)} columns, but columns.graphs has {named}")
 
 
 def _check_edges_are_read(blocks: NodeBlocks, reading: EdgeReading) -> None:

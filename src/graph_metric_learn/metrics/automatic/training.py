@@ -57,8 +57,8 @@ class Training:
     def row_weights(self, power: float) -> np.ndarray | None:
         """How much each graph counts in a regression [N], 1 on average; None where all count the same.
 
-        One over the number of graphs of its class, to this power. Several labels are balanced one by one, which only sums
-        over many graphs can do: here all count the same.
+        One over the number of graphs of its class, to this power. Several labels are balanced one by one, which is for
+        sums over many graphs: here all count the same.
         """
         if power == 0 or self.target.ndim > 1:
             return None

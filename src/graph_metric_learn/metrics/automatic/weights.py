@@ -8,7 +8,7 @@ import numpy as np
 
 SHARES = (0.1, 0.5, 1.0)  # of the even weights, that are tried: with a little of all, no two graphs are called equal
 _CHEAP = ("multiset", "mean")  # embeddings that even weights are spread over
-_STEPS = 30  # of the search for the likeliest weights, at most
+_STEPS = 16  # of the search for the likeliest weights, at most
 _FIRST, _LEAST = 0.5, 0.03  # lengths of its steps
 _GAIN = 1e-4  # increase of the log likelihood of a graph that a step must bring
 _PROMISE = 1e-3  # slope below which no step is tried
@@ -68,6 +68,9 @@ def likeliest_weights(kernels: np.ndarray, outputs: np.ndarray, start: np.ndarra
 class _Fit:
     """A Gaussian process: twice its negative log likelihood for each output, but for constants."""
 
+    factor: np.ndarray  # of the covariance [n, n], lower
+    solved: np.ndarray  # [n, T]
+    scale: float  # σ²
     cost: float = np.inf
 
     @classmethod

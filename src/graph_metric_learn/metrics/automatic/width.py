@@ -15,7 +15,7 @@ from .score_weight import Held
 from .training import Training
 
 _WIDTHS = (32, 64, 128, 256)  # that "auto" tries before it keeps all
-_ALL_HASHES = 256  # with n_components=None
+ALL_HASHES = 256  # with n_components=None
 _COST = 0.005  # of the score of neighbours that "auto" accepts: half a point of accuracy
 _KS = (1, 3, 5, 10)
 _GRAPHS = 2000  # that widths are compared on, at most
@@ -41,12 +41,13 @@ class Width(Saved):
 def parts_of_width(width: int | None, landmarks: int) -> tuple[int, int]:
     """How many principal coordinates and how many hashes make up so many coordinates; None is all.
 
-    >>> parts_of_width(64, 1000), parts_of_width(64, 10), parts_of_width(1, 10)
-    ((32, 32), (9, 32), (1, 0))
+    >>> [parts_of_width(*both) for both in ((64, 1000), (64, 10), (2, 10), (1, 10))]
+    [(32, 32), (9, 32), (1, 1), (1, 0)]
     """
     if width is None:
-        return landmarks - 1, _ALL_HASHES
-    hashes = 1 << (width // 2 + 1).bit_length() - 1 if width > 1 else 0  # a power of 2, so that they can be folded
+        return landmarks - 1, ALL_HASHES
+    # A power of 2, so that fewer can be made of them.
+    hashes = 1 << (width // 2 + 1).bit_length() - 1 if width > 2 else width - 1
     return max(1, min(width - hashes, landmarks - 1)), hashes
 
 
