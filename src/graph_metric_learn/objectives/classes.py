@@ -99,8 +99,10 @@ class Classes(Objective):
         return votes / np.maximum(votes.sum(2, keepdims=True), 1e-300)
 
     def rarest_share(self, target: np.ndarray) -> float | None:
+        """Of more than two classes, as large as it would be beside one other that is as common as they are on average."""
         counts = np.bincount(target, minlength=len(self.classes_))
-        return float(counts[counts > 0].min() / counts.sum())
+        there = counts[counts > 0]
+        return float(there.min() / there.mean() / 2)
 
     def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
         """Each class against the others; of two, the rarer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -248,7 +249,11 @@ def held_views(folds: Sequence[Held], weight: float, rows: np.ndarray) -> Callab
 
     rows [N] are the indices of the graphs among those that were given.
     """
-    return lambda most: [fold.view(weight, rows, most) for fold in folds]
+    return partial(_views, folds, weight, rows)
+
+
+def _views(folds: Sequence[Held], weight: float, rows: np.ndarray, most: int) -> list[FoldView]:
+    return [fold.view(weight, rows, most) for fold in folds]
 
 
 def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:
