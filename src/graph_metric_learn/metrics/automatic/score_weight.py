@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -162,7 +162,8 @@ def decide(
     learned, of_regression = float(table[best, k]), own / max(evidence.weight, 1e-300)
     guess = float(training.objective.guess(training.target, training.target).mean())
     scores = unlearned, learned, of_regression
-    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, training.scorer.name, guess, gain, error), first
+    name: Any = training.scorer.name
+    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, name, guess, gain, error), first
 
 
 def _scores_by_setting(held: Held, test: np.ndarray, training: Training, ks: list[int]) -> tuple[np.ndarray, float]:
