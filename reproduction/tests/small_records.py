@@ -19,8 +19,8 @@ def add_sgml(records, tests, *, zeros=0.25, **changes):
 
 
 def add_graph_metric(records, tests, *, part="mean of labels", learning=None, head="head-knn"):
-    """GraphMetric with a head on MUTAG; `learning` has the weight and the parts of learned scores of each run."""
-    learning = learning or [{"weight": 3.0, "parts": [part]}] * len(tests)
+    """GraphMetric with a head on MUTAG; `learning` has the weight of learned scores of each run."""
+    learning = learning or [{"weight": 3.0, "even_share": 0.1, "penalty": 0.1}] * len(tests)
     for run, (test, learned) in enumerate(zip(tests, learning, strict=True)):
         result = {"validation": 0.9, "test": test, "weights": {part: 1.0}, "learning": learned, "seconds": SECONDS}
         records.add(config("graphmetric", head, run, {}), result)

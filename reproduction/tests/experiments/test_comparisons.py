@@ -2,6 +2,7 @@ import pytest
 
 from graph_metric_learn_reproduction.experiments.comparisons import (
     best_rows,
+    by_the_former_engine,
     chosen_rows,
     ingredient_rows,
     other_systems,
@@ -9,7 +10,8 @@ from graph_metric_learn_reproduction.experiments.comparisons import (
     rival_rows,
 )
 from graph_metric_learn_reproduction.experiments.methods import grid
-from graph_metric_learn_reproduction.experiments.records import Records
+from graph_metric_learn_reproduction.experiments.page import results_markdown
+from graph_metric_learn_reproduction.experiments.records import Measured, Records
 from graph_metric_learn_reproduction.experiments.settings import GRAPHMETRIC_VARIANTS, OURS, RIVALS, ROWS, TASKS
 from small_records import MUTAG, SECONDS, add_graph_metric, config
 
@@ -39,29 +41,35 @@ def test_systems_with_an_unfinished_grid_are_not_compared(tmp_path):
 
 def test_what_was_chosen_is_averaged_over_the_runs(tmp_path):
     records = Records(tmp_path)
-    learning = [
-        {"weight": 10.0, "parts": ["trees", "counts", "mean"]}, {"weight": 0.0, "parts": ["trees"]},
-        {"weight": 3.0, "parts": ["mean", "trees"]},
-    ]  # fmt: skip
-    add_graph_metric(records, [0.9, 0.8, 0.7], learning=learning)
-    assert chosen_rows(list(records))[1:] == [["MUTAG (degree)", "100 % mean of labels", "trees, mean", "3"]]
+    add_graph_metric(records, [0.9, 0.8, 0.7], learning=[{"weight": weight} for weight in (10.0, 0.0, 3.0)])
+    assert chosen_rows(list(records))[1:] == [["MUTAG (degree)", "100 % mean of labels", "3"]]
     assert len(chosen_rows([])) == 1
+
+
+def test_records_of_the_former_engine_are_known_by_what_they_say(tmp_path):
+    records = Records(tmp_path)
+    add_graph_metric(records, [0.9, 0.8], learning=[{"weight": 10.0, "penalty": 0.1}] * 2)
+    assert not by_the_former_engine(list(records))
+    assert "former engine" not in results_markdown(Measured(records), [])
+    add_graph_metric(records, [0.9, 0.8, 0.7], learning=[{"weight": 1.0, "parts": ["trees"]}] * 3)
+    assert by_the_former_engine(list(records))
+    assert "were measured with its former engine" in results_markdown(Measured(records), [])
 
 
 def test_ingredients_are_compared_on_the_same_splits(tmp_path):
     records = Records(tmp_path)
     for task, method, tests in (
         ("MUTAG (degree)", "graphmetric", {0: 0.8, 1: 0.9, 2: 0.1}),
-        ("MUTAG (degree)", "graphmetric-mean", {1: 0.8}),
+        ("MUTAG (degree)", "graphmetric-trees", {1: 0.8}),
         ("BZR (attributes)", "graphmetric", {0: 0.5}),
-        ("BZR (attributes)", "graphmetric-mean", {0: 0.7}),
+        ("BZR (attributes)", "graphmetric-trees", {0: 0.7}),
     ):
         for run, test in tests.items():
             where = config(method, "head-knn", run, GRAPHMETRIC_VARIANTS[method], TASKS[task])
             records.add(where, {"validation": 0.9, "test": test, "seconds": SECONDS})
     (row,) = ingredient_rows(list(records))[1:]
     assert row == [
-        "GraphMetric, means only",
+        "GraphMetric, trees alone",
         "+5.0, 2 tasks, 1 split",
         "+5.0",
         "-10.0, MUTAG (degree), 1 split",
@@ -73,7 +81,7 @@ def test_ingredients_are_compared_on_the_same_splits(tmp_path):
 def test_ingredients_say_on_how_few_splits_they_were_compared(tmp_path, n_splits, said):
     records = Records(tmp_path)
     for task, count in zip(("MUTAG (degree)", "BZR (attributes)"), n_splits, strict=True):
-        for method, test in (("graphmetric", 0.8), ("graphmetric-mean", 0.7)):
+        for method, test in (("graphmetric", 0.8), ("graphmetric-trees", 0.7)):
             for run in range(count):
                 where = config(method, "head-knn", run, GRAPHMETRIC_VARIANTS[method], TASKS[task])
                 records.add(where, {"validation": 0.9, "test": test, "seconds": SECONDS})

@@ -112,7 +112,7 @@ def test_graph_metric_is_chosen_anew_in_each_run(root, tmp_path):
     assert table_entry(records, TOY, "graphmetric", "head-knn").mean > 80
     for config, result in ((record["config"], record["result"]) for record in records):
         assert sum(result["weights"].values()) == pytest.approx(1)
-        assert result["learning"].keys() == {"weight", "parts"}
+        assert result["learning"].keys() == {"weight", "even_share", "penalty"}
         assert config["classifier"] in ("head-auto", f"head-{result['chosen']['head']}")
         assert 0 <= result["validation"] <= 1
 

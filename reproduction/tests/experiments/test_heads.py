@@ -36,7 +36,8 @@ def test_all_heads_share_one_fitted_metric(monkeypatch):
     assert [result["chosen"]["head"] for result in results[1:]] == ["knn", "ridge", "svc"]
     assert all(result["test"] == 1.0 for result in results)
     assert results[0]["learning"]["weight"] == fitted.learned_.gate.weight
-    assert results[0]["weights"] == fitted.choice_.weights
+    assert results[0]["learning"]["penalty"] == fitted.learned_.setting.penalty
+    assert results[0]["weights"] == fitted.weights_
 
 
 def test_numbers_are_scored_by_their_error():

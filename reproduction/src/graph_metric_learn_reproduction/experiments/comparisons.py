@@ -74,20 +74,23 @@ def outside_rows(records: Sequence[Record]) -> Rows:
 
 def chosen_rows(records: Sequence[Record]) -> Rows:
     """What GraphMetric chose, by task: the largest mean weights over the runs, and how much learned scores count."""
-    rows = [["", "chosen most, mean weight", "learned from most", "median weight of learned scores"]]
+    rows = [["", "chosen most, mean weight", "median weight of learned scores"]]
     for name in TABLES["beyond"]:
         wanted = {"dataset": TASKS[name].dataset, "features": TASKS[name].features}
         runs = matching(records, method="graphmetric", classifier="head-knn", **wanted)
         if results := [record["result"] for record in runs]:
-            used = Counter(part for result in results for part in result["learning"]["parts"])
-            most = ", ".join(part for part, _ in used.most_common(2))
             weights = [result["learning"]["weight"] for result in results]
-            rows.append([name, most_chosen(results), most, f"{np.median(weights):g}"])
+            rows.append([name, most_chosen(results), f"{np.median(weights):g}"])
     return rows
 
 
+def by_the_former_engine(records: Sequence[Record]) -> bool:
+    """Whether some results of GraphMetric are from before it was a weighted mean of families: only those name parts."""
+    return any("parts" in (record["result"].get("learning") or {}) for record in records)
+
+
 def most_chosen(results: Sequence[Result]) -> str:
-    """The three parts of GraphMetric with the largest mean weights over the runs.
+    """What had the three largest mean weights in GraphMetric over the runs.
 
     >>> most_chosen([{"weights": {"mean of labels": 1.0}}, {"weights": {"mean of labels": 0.5, "mean of size": 0.5}}])
     '75 % mean of labels, 25 % mean of size'

@@ -91,8 +91,8 @@ def edge_data_rows(records: Sequence[Record]) -> Rows:
 
 
 def edge_choice_rows(records: Sequence[Record]) -> Rows:
-    """How much weight GraphMetric gave to parts that see edge data, and which parts it chose most."""
-    rows = [["", "weight of parts that see edge data", "chosen most, mean weight"]]
+    """How much weight GraphMetric gave to what sees edge data, and what it gave most."""
+    rows = [["", "weight of what sees edge data", "chosen most, mean weight"]]
     for name in EDGE_DATASETS:
         if results := _results(records, name, READINGS["with edge data"]):
             share = np.mean([result["edge_share"] for result in results])

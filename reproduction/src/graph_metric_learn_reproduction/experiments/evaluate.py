@@ -70,7 +70,7 @@ def evaluate_graph_metric(configs: list[Config], root: str | None) -> list[Resul
 
 
 def evaluate_edge_data(configs: list[Config], root: str | None) -> list[Result]:
-    """GraphMetric on whole graphs, along with what these carry and the weight of the parts that see it.
+    """GraphMetric on whole graphs, along with what these carry and the weight of the families that see it.
 
     Or a baseline with a classifier of its own, on the same graphs.
     """
@@ -80,11 +80,14 @@ def evaluate_edge_data(configs: list[Config], root: str | None) -> list[Result]:
         system = baseline(first["method"])[0](**first["model"])
         return [_fit_and_score(system, graphs, y, config["run"]) for config in configs]
     metric, results = _graph_metric_results(configs, graphs, y)
-    seeing = [term.name for term in metric.terms_ if any("edges" in parse_name(name).views for name in term.names)]
+    families = metric.mixture_.describer.families
+    seeing = [
+        name for name, family in families.items() if any("edges" in parse_name(b).views for b in family.recipe.names)
+    ]
     largest = _fit_and_score(baseline("largest-class")[0](), graphs, y, first["run"])["test"]
     extra = {
         "data": described, "largest_class": largest,
-        "edge_share": float(sum(metric.choice_.weights[name] for name in seeing)),
+        "edge_share": float(sum(metric.weights_[name] for name in seeing)),
     }  # fmt: skip
     return [{**result, **extra} for result in results]
 

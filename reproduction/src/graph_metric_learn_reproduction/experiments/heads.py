@@ -54,9 +54,9 @@ def head_results(
     seconds = {"training": fitted.seconds_, "distances": time.perf_counter() - start - fitted.seconds_}
     learned = fitted.learned_
     extra = {
-        "weights": fitted.choice_.weights,
+        "weights": fitted.weights_,
         "learning": None if learned is None else {
-            "weight": learned.gate.weight, "parts": [part.term.name for part in learned.machine.parts]
+            "weight": learned.gate.weight, "even_share": learned.setting.share, "penalty": learned.setting.penalty
         },
     }  # fmt: skip
     results = []

@@ -16,7 +16,15 @@ from ..pages.plots import as_png
 from ..pages.render import render_markdown, render_page
 from . import figures
 from .choices import CHOICE_TASKS, CHOICES, SEARCH, choice_rows, missed, tie_rows
-from .comparisons import UNCERTAINTY, best_rows, chosen_rows, ingredient_rows, outside_rows, rival_rows
+from .comparisons import (
+    UNCERTAINTY,
+    best_rows,
+    by_the_former_engine,
+    chosen_rows,
+    ingredient_rows,
+    outside_rows,
+    rival_rows,
+)
 from .edges import edge_choice_rows, edge_data_rows, edge_judgement, edge_rows
 from .fair import fair_rows
 from .judgements import graph_metric_judgement, sgml_judgement
@@ -78,6 +86,7 @@ def results_markdown(records: Sequence[Record], images: Iterable[str], gpu: dict
         rivals=rival_rows(records),
         ingredients=ingredient_rows(records),
         chosen=chosen_rows(records),
+        former_engine=by_the_former_engine(records),
         outside=outside_rows(records),
         uncertainty=f"{UNCERTAINTY:.0f}",
         choices=choice_rows(records, CHOICE_TASKS, CHOICES),

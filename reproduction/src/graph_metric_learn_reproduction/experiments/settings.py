@@ -98,17 +98,13 @@ def variant(method: str, preset: str, **changes: Any) -> dict[str, Any]:
     return {"distance": "rpw", **PRESETS[preset], **SGML_VARIANTS[method], **changes}
 
 
-# Variants of GraphMetric: as it is, without learning, the best candidate alone, and one embedding alone.
+# Variants of GraphMetric: as it is, with more coordinates, without learned scores, and one family alone.
 GRAPHMETRIC_VARIANTS: dict[str, dict[str, Any]] = {
     "graphmetric": {},
     "graphmetric-512": {"n_components": 512},
     "graphmetric-unlearned": {"learn": False},
-    "graphmetric-single": {"learn": False, "n_steps": 1},
-    "graphmetric-mean": {"learn": False, "embedding": "mean"},
-    "graphmetric-reference": {"learn": False, "embedding": "reference"},
-    "graphmetric-density": {"learn": False, "embedding": "density"},
-    "graphmetric-axes": {"learn": False, "embedding": "axes"},
-    "graphmetric-histogram": {"learn": False, "embedding": "histogram"},
+    "graphmetric-trees": {"families": ["trees"]},
+    "graphmetric-pairs": {"families": ["pairs of trees"]},
 }
 
 
@@ -171,9 +167,7 @@ TITLES = {
     "chemprop": "chemprop", "largest-class": "always the largest class",
     "mean-pool": "mean of the node features", "w2": "exact W2, node features", "w2-entropic": "entropic W2",
     "graphmetric": "GraphMetric", "graphmetric-unlearned": "GraphMetric, nothing learned",
-    "graphmetric-single": "GraphMetric, best candidate alone", "graphmetric-histogram": "GraphMetric, histograms only",
-    "graphmetric-mean": "GraphMetric, means only", "graphmetric-reference": "GraphMetric, reference transport only",
-    "graphmetric-density": "GraphMetric, densities only", "graphmetric-axes": "GraphMetric, projected transport only",
+    "graphmetric-trees": "GraphMetric, trees alone", "graphmetric-pairs": "GraphMetric, pairs of trees alone",
     "graphmetric-512": "GraphMetric, n_components=512",
     "knn": "k-NN", "1-nn": "1-NN", "knn-loo": "k-NN, k by leave-one-out",
     "knn-weighted": "k-NN, votes by distance, k by leave-one-out", "svm": "SVM", "own": "",
@@ -185,8 +179,8 @@ _GIVEN, _NOTHING = "what the brackets say", "nothing: edges only"
 SYSTEMS = [
     ("SGML", "the paper's model: a learned linear map of averaged node features, then transport along the axes (RPW2), "
      "along 50 random directions (PW2), or of the projections on these (SW2); trained with NCCML, or NCA", _GIVEN),
-    ("GraphMetric", "a sum of vector distances, chosen on the training graphs, and the scores of a kernel ridge "
-     "regression as further coordinates", "all there is"),
+    ("GraphMetric", "a distance that is chosen on the training graphs, with the scores of a kernel ridge regression as "
+     "further coordinates", "all there is"),
     ("NetLSD", "trace of the heat kernel at 250 times (Tsitsulin et al. 2018)", _NOTHING),
     ("FGSD", "histogram of spectral distances between nodes (Verma, Zhang 2017)", _NOTHING),
     ("NetSimile", "statistics of the nodes' surroundings (Berlingerio et al. 2013)", _NOTHING),

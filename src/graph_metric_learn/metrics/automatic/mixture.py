@@ -139,7 +139,8 @@ class Mixture:
     def diagonal(self, described: Described) -> np.ndarray:
         """k(G, G) of graphs [N]: 1, but for families that grow with the graph."""
         families = self.describer.families
-        return sum(weight * families[name].diagonal(described[name]) for name, weight in self.weights.items())
+        parts = [weight * families[name].diagonal(described[name]) for name, weight in self.weights.items()]
+        return np.sum(parts, axis=0)
 
     def landmarks(self) -> Described:
         """Descriptions of the landmarks."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -161,7 +162,8 @@ def decide(
     learned, of_regression = float(table[best, k]), own / max(evidence.weight, 1e-300)
     guess = float(training.objective.guess(training.target, training.target).mean())
     scores = unlearned, learned, of_regression
-    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, training.scorer.name, guess, gain, error), first
+    name: Any = training.scorer.name
+    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, name, guess, gain, error), first
 
 
 def _scores_by_setting(held: Held, test: np.ndarray, training: Training, ks: list[int]) -> tuple[np.ndarray, float]:
@@ -248,7 +250,11 @@ def held_views(folds: Sequence[Held], weight: float, rows: np.ndarray) -> Callab
 
     rows [N] are the indices of the graphs among those that were given.
     """
-    return lambda most: [fold.view(weight, rows, most) for fold in folds]
+    return partial(_views, folds, weight, rows)
+
+
+def _views(folds: Sequence[Held], weight: float, rows: np.ndarray, most: int) -> list[FoldView]:
+    return [fold.view(weight, rows, most) for fold in folds]
 
 
 def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:
