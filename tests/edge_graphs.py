@@ -66,4 +66,4 @@ def read_rich(graphs):
     stereo, coarse = np.array([node["codes"] for node in nodes], dtype=np.uint8).T
     vectors = np.array([[len(graph), graph.number_of_edges()] for graph in graphs], dtype=float)
     read = as_graphs(graphs, **NAMES, directed=True)
-    return replace(read, stereo=stereo, coarse=coarse, graph_x=vectors, graph_columns=("nodes", "edges"))
+    return replace(read, stereo=stereo, coarse=coarse, graph_x=vectors, graph_columns=("nodes", "edges"), unused=())

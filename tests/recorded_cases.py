@@ -38,7 +38,7 @@ def _of_metric(metric, graphs):
     }
     if isinstance(metric, gml.GraphMetric):
         result["report"] = metric.report_
-        result["terms"] = [str(term.key) for term in metric.terms_]
+        result["weights"] = metric.weights_
     explanation = metric.explain(graphs[0], graphs[1])
     result["source_share"] = _numbers(explanation.source_share)
     return result
@@ -119,7 +119,8 @@ def cases():
         "few-coordinates": {"n_components": 4},
         "all-coordinates": {"n_components": None},
         "no-learning": {"learn": False},
-        "one-step": {"n_steps": 1},
+        "few-landmarks": {"n_landmarks": 12},
+        "two-families": {"families": ["trees", "nodes, mean"]},
         "estimate": {"estimate": True},
         "mean": {"embedding": "mean", "features": ["attributes@0", "size@0"]},
         "density": {"embedding": "density", "features": ["attributes@0"]},

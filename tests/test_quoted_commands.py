@@ -36,10 +36,13 @@ def is_run(command, comment):
 
 
 def write_molecules(path, numbers):
-    """Alcohols and amines: structures under two names of the column, ids, a class and a number."""
+    """Alcohols and amines: structures under two names of the column, ids, a class, a number, two labels with gaps."""
     rows = [(f"{'C' * (n // 2 + 2)}{'ON'[n % 2]}", f"m{n}", ["alcohol", "amine"][n % 2], n / 7) for n in numbers]
-    lines = [f"{smiles},{smiles},{name},{kind},{number:.3f}" for smiles, name, kind, number in rows]
-    path.write_text("\n".join(["smiles,structure,id,class,logS", *lines]) + "\n")
+    lines = [
+        f"{smiles},{smiles},{name},{kind},{number:.3f},{int(kind == 'amine')},{'' if i % 4 == 0 else int(number < 1)}"
+        for i, (smiles, name, kind, number) in enumerate(rows)
+    ]
+    path.write_text("\n".join(["smiles,structure,id,class,logS,toxic,soluble", *lines]) + "\n")
 
 
 @pytest.fixture(scope="module")

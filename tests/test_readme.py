@@ -17,6 +17,6 @@ def test_snippets_learn_what_they_say():
     names = run_python(README)
     assert list(names["classifier"].predict([names["acid"], names["ester"]])) == ["acid", "ester"]
     assert names["learned"].score(names["networks"][40:], names["communities"][40:]) == 1
-    assert adjusted_rand_score(names["communities"], names["clusters"]) == 1
+    assert adjusted_rand_score(names["communities"], names["clusters"]) > 0.9
     assert names["ids"].shape == (1, 3)
     assert len(names["index"]) == 59

@@ -34,8 +34,8 @@ without = gml.GraphMetric(estimate=True, random_state=0).fit(graphs, y)
 print(without.report_)
 
 # %%
-# A `SmoothBlock` has one method: features [S, q] of all nodes, one graph after the other. Registered, it makes families:
-# graphs are compared by its mean, its density, and by transport.
+# A `SmoothBlock` has one method: features [S, q] of all nodes, one graph after the other. Registered, it makes
+# families, which compare graphs by its mean, its density, and by transport.
 
 
 @BLOCKS.register("component")

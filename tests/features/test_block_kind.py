@@ -30,12 +30,13 @@ def test_a_block_from_outside_is_used_from_end_to_end(reach, tmp_path):
     graphs = [nx.path_graph(n) for n in range(8, 18)] + [nx.star_graph(n) for n in range(7, 17)]
     y = [0] * 10 + [1] * 10
     metric = gml.GraphMetric(features=["reach@0", "reach@1"], random_state=0).fit(graphs, y)
-    assert metric.blocks_.names_ == ["reach@0", "reach@1"]
-    assert metric.choice_.accuracy == 1.0
+    assert metric.mixture_.describer.blocks.names_ == ["reach@0", "reach@1"]
+    assert set(metric.weights_) <= {f"reach@0, reach@1 ({one})" for one in ("mean", "reference", "density")}
+    assert metric.learned_.gate.learned == 1.0
     loaded = gml.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
-    chosen = gml.GraphMetric(random_state=0).fit(graphs, y)  # it is a candidate like any other
-    assert "mean of reach" in chosen.choice_.scores
+    everything = gml.GraphMetric(random_state=0, learn=False).fit(graphs)  # they are families like any other
+    assert "reach@0 (mean)" in everything.weights_
 
 
 def test_features_are_smoothed_level_by_level(reach):
@@ -63,13 +64,12 @@ class Initials(Block):
         return [graphs.degrees[:, None].astype(np.uint64) for _ in levels]
 
 
-def test_a_block_of_names_from_outside_goes_through_all_embeddings_of_names(monkeypatch, tmp_path):
+def test_a_block_of_names_from_outside_is_counted(monkeypatch, tmp_path):
     monkeypatch.setitem(BLOCKS, "initials", Initials)
     graphs = [nx.path_graph(n) for n in range(8, 18)] + [nx.star_graph(n) for n in range(7, 17)]
     metric = gml.GraphMetric(features=["initials@0"], random_state=0).fit(graphs, [0] * 10 + [1] * 10)
-    wanted = {"histogram", "counts", "optimal assignment", "normalised optimal assignment"}
-    assert set(metric.choice_.scores) == {f"{embedding} of initials@0" for embedding in wanted}
-    assert metric.choice_.accuracy == 1.0
+    assert metric.weights_ == {"initials@0 (multiset)": 1.0}
+    assert metric.learned_.gate.learned == 1.0
     loaded = gml.load(metric.save(tmp_path / "metric"))
     np.testing.assert_array_equal(loaded.transform(graphs), metric.transform(graphs))
 

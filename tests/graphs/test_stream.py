@@ -6,8 +6,8 @@ from torch_geometric.loader import DataLoader
 
 import graph_metric_learn as gml
 from graph_metric_learn.graphs import Graphs, as_graphs
-from graph_metric_learn.graphs.stream import is_stream, read_chunks, reservoir, sampled
-from graph_metric_learn.predictors.fold_distances import own_fold_views
+from graph_metric_learn.graphs.stream import beside, is_stream, read_chunks
+from graph_metric_learn.metrics.base import fit_with_folds
 from graph_zoo import as_pyg, zoo
 
 
@@ -73,34 +73,17 @@ def test_bad_graphs_are_left_out_and_named():
     assert [str(one.message).split(":")[1][:9] for one in said] == [" graph 1 ", " graph 2 "]
 
 
-def test_every_one_is_as_likely_to_be_kept():
-    counts = np.zeros(20)
-    for seed in range(2000):
-        _, numbers = reservoir(range(20), 5, seed)
-        assert numbers == sorted(set(numbers))
-        assert len(numbers) == 5
-        counts[numbers] += 1
-    assert np.abs(counts / 2000 - 0.25).max() < 0.05
-    assert reservoir("ab", 5, 0) == (["a", "b"], [0, 1])
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_sample_keeps_targets_and_groups_with_their_graphs(graphs, stream):
+def test_targets_and_groups_stay_with_their_graphs(graphs):
+    """Whatever each of them is, known or one after the other."""
     y, groups = [str(i) for i in range(25)], np.arange(25) // 2
-    given = (iter(graphs), iter(y), iter(groups)) if stream else (graphs, y, groups)
-    part, targets, together, numbers = sampled(*given, 10, seed=0)
-    assert list(map(int, targets)) == numbers.tolist() == sorted(numbers)
-    assert len(part) == len(targets) == len(together) == 10
-    for graph, target, group in zip(part, targets, together, strict=True):
-        assert graph is graphs[int(target)]
-        assert int(target) // 2 == group
-    if not stream:
-        assert sampled(*given, 10, seed=0)[1] == targets
-        assert sampled(graphs, y, None, 25, 0) == (graphs, y, None, None)
-        flat, targets, _, _ = sampled(as_graphs(graphs), y, None, 10, 0)
-        np.testing.assert_array_equal(flat.sizes, as_graphs(graphs).sizes[[int(one) for one in targets]])
-        with pytest.raises(ValueError, match="3 targets for 25 graphs"):
-            sampled(graphs, y[:3], None, 10, 0)
+    loader = DataLoader(graphs, batch_size=4)
+    for given in ((iter(graphs), iter(y), iter(groups)), (graphs, y, groups), (loader, y, groups)):
+        for i, (graph, target, group) in enumerate(beside(*given)):
+            assert (target, group) == (str(i), i // 2)
+            np.testing.assert_array_equal(graph.edge_index, graphs[i].edge_index)
+        assert i == 24
+    assert [len(row) for row in beside(graphs)] == [1] * 25
+    assert [row[1:] for row in beside(graphs[:2], None, [3, 4])] == [(3,), (4,)]
 
 
 @pytest.mark.parametrize(
@@ -119,17 +102,7 @@ def test_a_sample_keeps_targets_and_groups_with_their_graphs(graphs, stream):
 )
 def test_a_stream_and_its_targets_are_as_many(graphs, y, groups, words):
     with pytest.raises(ValueError, match=words):
-        sampled(iter(graphs), y, groups, 10, seed=0)
-
-
-@pytest.mark.parametrize("most", [10, 100])
-def test_targets_of_known_graphs_may_be_a_generator(graphs, most):
-    y, groups = [str(i) for i in range(25)], list(range(25))
-    found = sampled(graphs, (one for one in y), dict.fromkeys(groups).keys(), most, seed=0)
-    wanted = sampled(graphs, y, groups, most, seed=0)
-    assert found[1:3] == wanted[1:3]
-    with pytest.raises(ValueError, match="targets are a dict, which has no order"):
-        sampled(graphs, dict.fromkeys(y), None, most, seed=0)
+        list(beside(iter(graphs), y, groups))
 
 
 def test_metrics_read_targets_of_a_generator(graphs):
@@ -137,6 +110,11 @@ def test_metrics_read_targets_of_a_generator(graphs):
     for kind in (lambda: gml.GraphMetric(learn=False, random_state=0), lambda: gml.SGML(random_state=0, n_epochs=1)):
         metric = kind().fit(graphs, (one for one in y))
         np.testing.assert_array_equal(metric.transform(graphs), kind().fit(graphs, y).transform(graphs))
+    groups = [i // 2 for i in range(25)]
+    one, two = (
+        gml.GraphMetric(families=["size"], random_state=0).fit(graphs, y, each) for each in (groups, iter(groups))
+    )
+    assert one.learned_.gate == two.learned_.gate
 
 
 def test_a_metric_takes_a_stream_and_gives_the_same(graphs):
@@ -150,42 +128,19 @@ def test_a_metric_takes_a_stream_and_gives_the_same(graphs):
     np.testing.assert_allclose(sgml.transform(iter(graphs)), sgml.transform(graphs), rtol=1e-5, atol=1e-6)
 
 
-def test_of_many_graphs_a_sample_is_looked_at(graphs, monkeypatch):
+def test_of_many_graphs_of_a_stream_the_first_are_landmarks(graphs, monkeypatch):
     """Folds are known by the numbers of the graphs among all."""
-    from graph_metric_learn.metrics.automatic import estimator
+    from graph_metric_learn.metrics.automatic import fitting
 
-    monkeypatch.setattr(estimator, "_SEEN", 18)
-    y = np.array([int(graph.y) for graph in graphs])
-    flat = as_graphs(graphs)
-    model = gml.GraphKNNClassifier(gml.GraphMetric(random_state=0)).fit(flat, y)
-    chosen = sampled(flat, y, None, 18, model.metric_.seed_)[3]
-    held_out = np.concatenate([view.test for view in own_fold_views(model, 18)])
-    np.testing.assert_array_equal(np.sort(held_out), chosen)
-    assert len(model.y_) == 25
-    alone = gml.GraphMetric(random_state=0, task="classes").fit(flat[chosen], y[chosen])
-    np.testing.assert_array_equal(alone.transform(flat), model.metric_.transform(flat))
-
-
-def test_ridge_on_more_graphs_than_the_metric_looks_at(monkeypatch, tmp_path):
-    """Numbers are decoded by what the metric has seen, and classes that it has not seen are never predicted."""
-    from graph_metric_learn.metrics.automatic import estimator
-
-    monkeypatch.setattr(estimator, "_SEEN", 60)
-    every = as_graphs([nx.cycle_graph(4 + i % 20) for i in range(90)])
-    numbers = every.sizes + 0.5
-    probe = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
-    seen = sampled(every, numbers, None, 60, probe.metric_.seed_)[3]
-    unseen = np.setdiff1d(np.arange(90), seen)
-    numbers[unseen[0]] = 1e4  # the mean and deviation of all are far from those of the sample
-    model = gml.GraphRidge(gml.GraphMetric(random_state=0)).fit(every, numbers)
-    np.testing.assert_allclose(model.predict(every[seen]), numbers[seen], atol=0.5)
-
-    classes = np.where(every.sizes > 12, "large", "a few").astype("<U8")
-    for name in ("another", "zz last"):
-        classes[unseen[0]] = name
-        head = gml.GraphClassifier(gml.GraphMetric(random_state=0), head="ridge").fit(every, classes)
-        assert name in head.classes_
-        assert head.predict_proba(every).shape == (90, 3)
-        assert (head.predict(every[seen]) == classes[seen]).mean() > 0.9
-        again = gml.load(head.save(tmp_path / name))
-        np.testing.assert_array_equal(again.predict_proba(every), head.predict_proba(every))
+    monkeypatch.setattr(fitting, "_FEW", 5)
+    y = [int(graph.y) for graph in graphs]
+    metric = gml.GraphMetric(n_landmarks=12, random_state=0, families=["trees", "size", "nodes, mean"])
+    folds = fit_with_folds(metric, iter(graphs), iter(y))(100)
+    assert sorted(np.concatenate([view.test for view in folds])) == list(range(12, 25))
+    assert metric.learned_.n_graphs == 25
+    assert len(metric.learned_.alpha) == 12
+    as_they_come = gml.GraphMetric(n_landmarks=12, random_state=0, families=["trees", "size", "nodes, mean"])
+    as_they_come.fit(graph for graph in graphs)  # which carry their targets
+    np.testing.assert_array_equal(as_they_come.transform(graphs), metric.transform(graphs))
+    with pytest.raises(ValueError, match="more than 24 graphs, but 24 targets"):
+        gml.GraphMetric(n_landmarks=12, random_state=0).fit(iter(graphs), y[:24])

@@ -132,7 +132,7 @@ def test_columns_are_learned_anew(kind):
     seed = np.random.default_rng
     metric = named_metric(kind).fit(*named_graphs(seed(0)))
     with pytest.raises(ValueError, match="must be"):
-        metric.set_params(**({"n_epochs": -1} if kind is gml.SGML else {"n_steps": 0})).fit(
+        metric.set_params(**({"n_epochs": -1} if kind is gml.SGML else {"n_landmarks": 0})).fit(
             *named_graphs(seed(0), "ab")
         )
     assert metric.columns_.nodes == ("charge", "mass")  # a fit that fails changes nothing
@@ -158,5 +158,5 @@ def test_notebooks_see_the_report_of_a_metric():
     metric = gml.GraphMetric(features=["degree@0"], random_state=0)
     assert "chose" not in metric._repr_html_()
     metric.fit(graphs, [0] * 6 + [1] * 6)
-    assert "<p>chose " in metric._repr_html_()
+    assert "<p>compares " in metric._repr_html_()
     assert "random_state" in metric._repr_html_()  # what scikit-learn shows

@@ -472,7 +472,7 @@ def test_votes_are_calibrated_on_graphs_held_out(rng):
         assert sure.mean() > 0.05
         assert found[sure].max(1).max() < 0.9
         assert found.max(1).mean() == pytest.approx((shares.argmax(1) == truth).mean(), abs=0.03)
-        assert log_loss(truth, found) < 0.65 < log_loss(truth, np.clip(shares, 1e-3, 1 - 1e-3))
+        assert log_loss(truth, found) < log_loss(truth, np.clip(shares, 1e-3, 1 - 1e-3)) - 0.01
         np.testing.assert_array_equal(found.argmax(1), shares.argmax(1))
         np.testing.assert_array_equal(model.predict(new), found.argmax(1))
 

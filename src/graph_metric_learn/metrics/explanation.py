@@ -59,8 +59,8 @@ class Explanation:
     distance : float
         Between the two graphs.
     plan : ndarray [n, m]
-        How much mass each node of the first graph sends to each node of the second, averaged over directions or families.
-        Rows add up to 1 / n, columns to 1 / m; with ``SGML(masses="learned")``, to the masses of the nodes.
+        How much mass each node of the first graph sends to each node of the second, averaged over directions or
+        families. Rows add up to 1 / n, columns to 1 / m; with ``SGML(masses="learned")``, to the masses of the nodes.
     source_share, target_share : ndarray [n], [m]
         Each node's share of the squared distance; adds up to 1 (all 0 for a distance of 0).
     graphs : Graphs

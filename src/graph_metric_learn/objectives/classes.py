@@ -45,7 +45,7 @@ class Classes(Objective):
         unknown = np.flatnonzero(self.classes_[codes] != labels)
         if len(unknown):
             raise ValueError(
-                f"graph {unknown[0]} is of class {labels[unknown[0]]!r}, which was not seen: name all by classes="
+                f"graph {unknown[0]} is of class {labels[unknown[0]].item()!r}, which was not seen: name it by classes="
             )
         return codes
 
@@ -99,8 +99,10 @@ class Classes(Objective):
         return votes / np.maximum(votes.sum(2, keepdims=True), 1e-300)
 
     def rarest_share(self, target: np.ndarray) -> float | None:
+        """Of more than two classes, what it would be of two: half of its size relative to the mean."""
         counts = np.bincount(target, minlength=len(self.classes_))
-        return float(counts[counts > 0].min() / counts.sum())
+        there = counts[counts > 0]
+        return float(there.min() / there.mean() / 2)
 
     def relevance(self, target: np.ndarray) -> tuple[np.ndarray, list[int]]:
         """Each class against the others; of two, the rarer."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.validation import one_of
 from .base import Objective
+from .labels import SeveralLabels
 from .ranking import auc, average_precision
 
 SCORERS = ("auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "r2")
@@ -68,7 +69,7 @@ class Scorer:
     def _weights(self, target: np.ndarray) -> np.ndarray:
         """How much each graph counts [H]."""
         if self.name != "balanced_accuracy":
-            return np.ones(len(target))
+            return np.isfinite(target).sum(1) if isinstance(self.objective, SeveralLabels) else np.ones(len(target))
         counts = np.bincount(target)
         return len(target) / counts[target] / np.count_nonzero(counts)
 

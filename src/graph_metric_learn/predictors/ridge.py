@@ -37,7 +37,7 @@ class _Ridge(MetricPredictor):
         chosen: dict[str, Any]
         if self._own and self.metric_.regression_task == self.task_:  # its folds say what it predicts for them
             chosen = {"own": True}
-            predicted = [self.as_outputs(view.scores) for view in views]
+            predicted = [self._as_outputs(view.scores) for view in views]
         else:
             outputs = objective.outputs(target)
             scale = typical_distance(views) ** 2
@@ -54,7 +54,7 @@ class _Ridge(MetricPredictor):
         chosen |= judged(self._scorer(), predicted, [target[test] for test in tests])
         return chosen | self._calibrated(views, predicted)
 
-    def as_outputs(self, scores: Any) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """What the metric's own regression says [N, T], as outputs of this one."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class _Ridge(MetricPredictor):
     def _outputs(self, graphs: Any) -> np.ndarray:
         """Predicted outputs [N, T]."""
         if self.weights_ is None:
-            return self.as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
+            return self._as_outputs(self.metric_.scores(graphs))  # type: ignore[attr-defined]  # it has learned them
         distances = self._distances(self.metric_.embed(graphs), self.embedded_).astype(float)
         return np.exp(-(distances**2) / self.chosen_["scale"]) @ self.weights_ + self.mean_
 
@@ -119,7 +119,7 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     True
     """
 
-    def as_outputs(self, scores: Any) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """In units of the reference graphs: of very many, the metric has seen some only."""
         numbers = self.metric_.objective_.decode(scores)  # type: ignore[attr-defined]
         return Numbers.of(self.y_)[0].encoded(numbers)
@@ -127,7 +127,11 @@ class GraphRidge(NumbersFromGraphs, _Ridge):
     @streamed
     def predict(self, graphs: Any) -> np.ndarray:
         """Numbers [N] or [N, T]."""
-        return self._objective()[0].decode(self._outputs(graphs))
+        return self._decided(self._outputs(graphs))[0]
+
+    def _decided(self, outputs: np.ndarray) -> tuple[np.ndarray, None]:
+        """What is predicted where the regression has these outputs [N, T]."""
+        return self._objective()[0].decode(outputs), None
 
 
 class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
@@ -149,7 +153,7 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     _chosen_type = ChosenRidgeClasses
     _takes_labels = True
 
-    def as_outputs(self, scores: Any) -> np.ndarray:
+    def _as_outputs(self, scores: Any) -> np.ndarray:
         """With a column of zeros for each class that the metric has not seen: of very many graphs it looks at some."""
         if self.y_.ndim == 2:
             return scores
@@ -187,9 +191,9 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
     @streamed
     def predict_with_shares(self, graphs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both; the graphs are compared once."""
-        return self.decided(self._outputs(graphs))
+        return self._decided(self._outputs(graphs))
 
-    def decided(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _decided(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What `predict` and `predict_proba` return where the regression has these outputs [N, T]."""
         calibrator = self.chosen_["calibrator"]
         if self.y_.ndim == 2:
@@ -197,6 +201,11 @@ class GraphRidgeClassifier(ClassesFromGraphs, _Ridge):
             return (found > 0.5).astype(np.int64), found
         found = probabilities(outputs, calibrator)
         return self.classes_[elected_output(found)], found
+
+
+def predicted_by_scores(head: GraphRidge | GraphRidgeClassifier, scores: np.ndarray) -> np.ndarray:
+    """What a ridge predictor predicts for graphs with these scores [N, T] of the metric's own regression."""
+    return head._decided(head._as_outputs(scores))[0]
 
 
 def _predicted(view: FoldView, outputs: np.ndarray, scale: float, penalty: float) -> np.ndarray:

@@ -28,7 +28,9 @@ def mixture_of(graphs, rows=None, weights=WEIGHTS):
 
 def placed(mixture, landmarks, described, n_axes, n_hashes):
     found = fit_coordinates(mixture, mixture.kernel(), landmarks, n_axes, n_hashes)
-    return found, found.place(mixture.kernel(described), hashed(mixture, described, n_hashes))
+    return found, found.place(
+        mixture.kernel(described), hashed(mixture, described, n_hashes), mixture.diagonal(described)
+    )
 
 
 def upper(matrix):
@@ -60,7 +62,7 @@ def test_fewer_axes_are_those_of_largest_variance(elements):
     found, vectors = placed(mixture, landmarks, described, 10, 0)
     np.testing.assert_allclose((vectors**2).sum(0) * found.unit, values[:10], rtol=1e-3)
     few = found.first(4, 0)
-    np.testing.assert_allclose(few.place(kernel, np.zeros((80, 0))), vectors[:, :4], atol=1e-5)
+    np.testing.assert_allclose(few.place(kernel, np.zeros((80, 0)), np.ones(80)), vectors[:, :4], atol=1e-5)
     assert found.first(50, 0).width == 10  # there are no more
 
 
@@ -86,7 +88,8 @@ def test_folded_hashes_are_those_of_fewer_places(elements):
     few, wanted = placed(counted, landmarks, described, 10, 16)
     folded = whole.first(10, 16)
     np.testing.assert_allclose(folded.rest, few.rest, atol=1e-5)
-    found = folded.place(counted.kernel(described), hashed(counted, described, 16)) * np.sqrt(whole.unit / few.unit)
+    vectors = folded.place(counted.kernel(described), hashed(counted, described, 16), counted.diagonal(described))
+    found = vectors * np.sqrt(whole.unit / few.unit)
     np.testing.assert_allclose(found, wanted, atol=1e-4)
     assert whole.first(10, 0).n_hashes == 0
 
@@ -100,7 +103,20 @@ def test_the_length_of_what_no_landmark_sees_is_kept(elements):
     np.testing.assert_allclose((vectors.astype(float) ** 2).sum(1) * found.unit, wanted, atol=0.01)
 
 
-@pytest.mark.parametrize("name", ["trees", "pairs", "nodes, mean", "nodes, density"])
+def test_counts_that_grow_with_the_graph_are_placed(elements):
+    """Their kernel has no constant diagonal: distances are those of the counts."""
+    mixture, landmarks, described = mixture_of(elements, weights={"counts": 1.0})
+    counts = described["counts"].sets[0]
+    for rows, n_hashes in ((None, 0), (np.arange(12), 4096)):
+        mixture, landmarks, described = mixture_of(elements, rows, weights={"counts": 1.0})
+        counts = described["counts"].sets[0]
+        found, vectors = placed(mixture, landmarks, described, 79, n_hashes)
+        np.testing.assert_allclose(mixture.diagonal(described), (counts**2).sum(1), rtol=1e-6)
+        squares = squares_of(counts)
+        np.testing.assert_allclose(squares_of(vectors) * found.unit, squares, atol=0.02 * squares.max())
+
+
+@pytest.mark.parametrize("name", ["trees", "pairs", "nodes, mean", "nodes, density", "counts"])
 def test_products_of_hashes_are_about_the_kernel(elements, name):
     """Of a minmax kernel, the common part relative to the geometric mean of sizes, which is near by."""
     mixture, _, described = mixture_of(elements, weights={name: 1.0})

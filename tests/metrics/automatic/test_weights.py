@@ -90,9 +90,13 @@ def test_shares_of_the_even_weights():
 def test_even_weights_are_even_over_kinds_then_within():
     assert even_weights({"a": "x", "b": "x", "c": "y"}) == {"a": 0.25, "b": 0.25, "c": 0.5}
     names, kinds = ["a", "b", "c"], {"a": "x", "b": "x", "c": "y"}
-    found = even_over(names, kinds, {"a": "multiset", "b": "reference", "c": "mean"})
-    np.testing.assert_allclose(found, [0.5, 0, 0.5])  # over what is cheap to compute
-    np.testing.assert_allclose(even_over(names, kinds, dict.fromkeys(names, "density")), [0.25, 0.25, 0.5])
+    embeddings = {"a": "multiset", "b": "reference", "c": "mean"}
+    np.testing.assert_allclose(even_over(names, kinds, embeddings, cheap=False), [0.25, 0.25, 0.5])
+    np.testing.assert_allclose(even_over(names, kinds, embeddings, cheap=True), [0.5, 0, 0.5])
+    for cheap in (True, False):
+        dense, linear = dict.fromkeys(names, "density"), {**embeddings, "a": "linear"}
+        np.testing.assert_allclose(even_over(names, kinds, dense, cheap=cheap), [0.25, 0.25, 0.5])
+        assert even_over(names, kinds, linear, cheap=cheap)[0] == 0  # a kernel without a bound
 
 
 def test_outputs_are_centred_and_gaps_are_means():

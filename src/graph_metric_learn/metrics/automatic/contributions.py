@@ -14,7 +14,7 @@ from ...embeddings.columns import plan_by_names
 from ...embeddings.embedding import attribute_slots
 from ...linalg.multiset_changes import changes_by_name
 from ...linalg.squared_distances import squared_norms
-from .families import Family, MultisetFamily, VectorFamily, WholeFamily
+from .families import Family, LinearFamily, MultisetFamily, VectorFamily, WholeFamily
 from .views import View
 
 # Places along the line between two graphs, from 0 to 1, at which gradients are averaged, and how much each counts.
@@ -54,7 +54,7 @@ class FamilyPair(ABC):
 
     @abstractmethod
     def apart(self) -> float:
-        """1 − k, at least 0."""
+        """Half of the squared distance by the kernel, 1 − k where k(G, G) = 1."""
 
     @abstractmethod
     def parts(self, factor: float, weights: np.ndarray | None) -> list[Parts]:
@@ -129,6 +129,31 @@ class MultisetPair(FamilyPair):
         names = self.family.recipe.names
         one, two = (np.concatenate([view.blocks[name] for name in names], axis=1) for view in (self.one, self.two))
         return plan_by_names(one, two)
+
+
+class LinearPair(MultisetPair):
+    """Half of d² is a sum over names, of (a − b)² / 2 scale²; a change of scores is one of (a − b) times a slope."""
+
+    family: LinearFamily  # type: ignore[assignment]
+
+    def _gaps(self) -> tuple[np.ndarray, np.ndarray]:
+        """By name, the difference of the counts in the units of the family [U], and its place in the vocabulary [U]."""
+        vocabulary = self.family.vocabulary
+        place = np.minimum(np.searchsorted(vocabulary, self.word), len(vocabulary) - 1)
+        gaps = (self.counts[0] - self.counts[1]) / self.family.scale
+        return np.where(vocabulary[place] == self.word, gaps, 0.0), place
+
+    def _apart_by_name(self) -> np.ndarray:
+        return self._gaps()[0] ** 2 / 2
+
+    def parts(self, factor: float, weights: np.ndarray | None) -> list[Parts]:
+        gaps, place = self._gaps()
+        adds = factor * self._apart_by_name()[:, None]
+        if weights is not None:
+            changes = gaps[:, None] * (self.family.points.sets[0].T @ weights)[place]
+            changes[:, 0] += adds[:, 0]
+            adds = changes
+        return [self._divided(column) for column in adds.T]
 
 
 class VectorPair(FamilyPair):
@@ -279,6 +304,8 @@ def mean_gradient(
 
 def pair_of(family: Family, one: View, two: View) -> FamilyPair:
     """Two graphs as this family sees them."""
+    if isinstance(family, LinearFamily):
+        return LinearPair(family, one, two)
     if isinstance(family, MultisetFamily):
         return MultisetPair(family, one, two)
     if isinstance(family, WholeFamily):

@@ -14,7 +14,7 @@ from ..._core.compiled import share_of, shared
 from ..._core.hashing import ODD, mix, mix_word
 from ..._core.schema import Positive, Saved, array, dims_of
 from ...linalg.squared_distances import squared_distances
-from .families import Counts, Family, Points, VectorFamily, WholeFamily
+from .families import Counts, Family, LinearFamily, Points, VectorFamily, WholeFamily
 from .mixture import Described, Mixture
 
 MOST = 512  # coordinates with n_components="auto", at most
@@ -71,12 +71,12 @@ class Coordinates(Saved):
         rest = rest.reshape(len(rest), -1, n_hashes).sum(1) if n_hashes else rest[:, :0]
         return Coordinates(self.centre, np.ascontiguousarray(self.axes[:, :n_axes]), rest, self.unit)
 
-    def place(self, kernel: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """Vectors [N, r + B], float32, from kernels to the landmarks [N, m] and hashes [N, B]."""
+    def place(self, kernel: np.ndarray, hashes: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+        """Vectors [N, r + B], float32, from kernels to the landmarks [N, m], hashes [N, B] and k(G, G) [N]."""
         gaps = kernel - self.centre
         principal = gaps @ self.axes
         mean = float(self.centre.mean())
-        length = np.maximum(1.0 - 2.0 * kernel.mean(1) + mean - (principal**2).sum(1), 0.0)
+        length = np.maximum(diagonal - 2.0 * kernel.mean(1) + mean - (principal**2).sum(1), 0.0)
         left = hashes - principal @ self.rest[:-1] - self.rest[-1]
         norms = np.sqrt((left**2).sum(1))
         factors = length / np.sqrt(length + _SMOOTH) / np.maximum(norms, 1e-9)
@@ -99,7 +99,7 @@ def fit_coordinates(
     mean = hashes.mean(0)  # principal coordinates are centred and orthogonal: each says its part alone
     rest = np.concatenate([principal.T @ (hashes - mean) / (principal**2).sum(0)[:, None], mean[None]])
     found = Coordinates(centre, axes, rest, 1.0)
-    placed = found.place(kernel, hashes)
+    placed = found.place(kernel, hashes, mixture.diagonal(landmarks))
     some = placed[:: max(1, len(placed) // _PAIRS)]
     unit = max(float(squared_distances(some).mean()), 1e-30)
     found.unit = unit
@@ -136,6 +136,10 @@ def _hashes_of(family: Family, described: Counts | Points, width: int, place: in
     """Hashes by one family [N, B]; those of the families, by place, are independent."""
     if isinstance(described, Counts):
         return _signed_counts(described, family.recipe.ranges, width, place)
+    if isinstance(family, LinearFamily):
+        vectors = described.sets[0]
+        signs = np.random.default_rng([place]).normal(size=(vectors.shape[1], width)) / np.sqrt(width)
+        return (vectors @ signs).astype(np.float32)
     if isinstance(family, WholeFamily):
         return _waves(described.sets[0], family.scale, width, np.random.default_rng([place]), far=True)
     assert isinstance(family, VectorFamily)

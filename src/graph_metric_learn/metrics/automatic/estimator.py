@@ -338,7 +338,8 @@ class GraphMetric(BaseGraphMetric):
 
     def placed(self, described: Described, kernel: np.ndarray) -> np.ndarray:
         """Coordinates of the distance [N, d], float32, from descriptions of graphs and kernels to the landmarks."""
-        vectors = self.coordinates_.place(kernel, hashed(self.mixture_, described, self.coordinates_.n_hashes))
+        hashes = hashed(self.mixture_, described, self.coordinates_.n_hashes)
+        vectors = self.coordinates_.place(kernel, hashes, self.mixture_.diagonal(described))
         if self.learned_ is None or self.learned_.width == 0:
             return vectors
         return np.concatenate([self.learned_.placed(self.learned_.scores(kernel)), vectors], axis=1)

@@ -22,12 +22,14 @@ from ...features.label_pairs import Pairs
 from ...graphs import Graphs
 from ...linalg.multisets import MinSums
 from ...linalg.principal_axes import MAX_COLUMNS, principal_components
-from ...linalg.squared_distances import squared_distances
-from .recipes import MULTISET, WHOLE, Recipe
+from ...linalg.squared_distances import squared_distances, squared_norms
+from .recipes import LINEAR, MULTISET, WHOLE, Recipe
 
 Blocks = Mapping[str, Any]  # features of nodes or edges [S, q] by name; names of trees as uint64
 KNOTS = 101  # percentiles that numbers are compared with
 _TAIL = 0.005  # least and largest rank of a number
+_ROUNDING = 1e-10  # squared distance, relative to squared norms, below which vectors are equal
+_MOST_NAMES = 256  # whose counts are multiplied
 _SCALED_ON = 600  # graphs that the scale of a kernel is computed from
 
 
@@ -110,6 +112,10 @@ class Family(ABC):
     def kernel(self, described: Any = None) -> np.ndarray:
         """Between N graphs and the M references [N, M], float32; among the references [M, M] without others."""
 
+    def diagonal(self, described: Any) -> np.ndarray:
+        """k(G, G) of graphs with these descriptions [N]."""
+        return np.ones(len(described))
+
     @abstractmethod
     def references(self) -> Any:
         """The descriptions of the references."""
@@ -155,6 +161,62 @@ class MultisetFamily(Family):
         reference, name = sums.reference.astype(np.int64), np.repeat(sums.vocabulary, times)
         order = np.lexsort([name, level, reference])
         return Counts(reference[order], name[order], sums.count[order], level[order], sums.totals.shape[1])
+
+
+class LinearFamily(MultisetFamily):
+    """Inner products of counts, less their means: unlike others it grows with the graph, and 1 is the mean of k(G, G).
+
+    A regression on it says what nodes of each kind add to a number, for graphs of any size.
+
+    Attributes
+    ----------
+    vocabulary : ndarray [V], uint64
+        Names that count, those of most graphs.
+    centre : ndarray [V]
+        Mean counts.
+    scale : float
+        Root of the mean square of what counts differ from these.
+    points : Points
+        The references.
+    """
+
+    vocabulary: np.ndarray
+    centre: np.ndarray
+    scale: float
+    points: Points
+
+    def described(self, graphs: Graphs, blocks: Blocks, sizes: Mapping[str, np.ndarray]) -> Points:  # type: ignore[override]
+        counts = super().described(graphs, blocks, sizes)
+        if not hasattr(self, "vocabulary"):
+            names, common = np.unique(counts.name, return_counts=True)
+            self.vocabulary = np.sort(names[np.argsort(-common, kind="stable")[:_MOST_NAMES]])
+            table = self._table(counts)
+            self.centre = table.mean(0)
+            self.scale = max(float(np.sqrt(((table - self.centre) ** 2).sum(1).mean())), 1e-12)
+        return Points([(self._table(counts) - self.centre) / self.scale])
+
+    def _table(self, counts: Counts) -> np.ndarray:
+        """How often each graph has each name of the vocabulary [N, V]; others do not count."""
+        place = np.minimum(np.searchsorted(self.vocabulary, counts.name), len(self.vocabulary) - 1)
+        known = self.vocabulary[place] == counts.name
+        table = np.zeros((len(counts), len(self.vocabulary)))
+        np.add.at(table, (counts.graph[known], place[known]), counts.count[known])
+        return table
+
+    def refer_to(self, described: Points) -> LinearFamily:  # type: ignore[override]
+        family = LinearFamily(self.name, self.recipe)
+        family.__dict__.update(self.__dict__, points=described)
+        return family
+
+    def kernel(self, described: Points | None = None) -> np.ndarray:  # type: ignore[override]
+        mine = self.points.sets[0]
+        return ((mine if described is None else described.sets[0]) @ mine.T).astype(np.float32)
+
+    def diagonal(self, described: Points) -> np.ndarray:
+        return (described.sets[0] ** 2).sum(1)
+
+    def references(self) -> Points:  # type: ignore[override]
+        return self.points
 
 
 class VectorFamily(Family):
@@ -298,6 +360,8 @@ def _typical_square(vectors: Any) -> float:
     """The median of squared distances of different graphs; of all that are not copies, where most are."""
     some = vectors[:: max(1, -(-vectors.shape[0] // _SCALED_ON))]
     squares = squared_distances(some)
+    norms = squared_norms(some)
+    squares[squares <= _ROUNDING * (1.0 + norms[:, None] + norms)] = 0.0  # rounding is no scale; blocks have one of 1
     off = squares[~np.eye(len(squares), dtype=bool)]
     median = float(np.median(off)) if off.size else 0.0
     return median if median > 0 else float(off[off > 0].mean()) if (off > 0).any() else 1.0
@@ -305,5 +369,5 @@ def _typical_square(vectors: Any) -> float:
 
 def family_of(name: str, recipe: Recipe) -> Family:
     """A family by its recipe, not fitted."""
-    homes: dict[str, type[Family]] = {MULTISET: MultisetFamily, WHOLE: WholeFamily}
+    homes: dict[str, type[Family]] = {MULTISET: MultisetFamily, LINEAR: LinearFamily, WHOLE: WholeFamily}
     return homes.get(recipe.embedding, VectorFamily)(name, recipe)

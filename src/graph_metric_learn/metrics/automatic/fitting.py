@@ -153,7 +153,8 @@ def select(given: Given, rng: np.random.Generator) -> Selected:
     names = list(kernels)
     recipes = [describer.families[name].recipe for name in names]
     kinds = {name: recipe.kind for name, recipe in zip(names, recipes, strict=True)}
-    even = even_over(names, kinds, {name: recipe.embedding for name, recipe in zip(names, recipes, strict=True)})
+    embeddings = {name: recipe.embedding for name, recipe in zip(names, recipes, strict=True)}
+    even = even_over(names, kinds, embeddings, cheap=supervised)
     if not supervised:
         return Selected(describer, described, rows, dict(zip(names, even.tolist(), strict=True)))
     weights = Weights(np.stack(list(kernels.values())), even, training.part(rows))
@@ -325,7 +326,8 @@ def keep(
         return Fitted(kernel.mixture, coordinates)
     draws = regression.draws
     if whole is not None and most <= _NARROW:
-        placed = coordinates.place(judged[0], hashed(kernel.mixture, judged[1], coordinates.n_hashes))
+        hashes = hashed(kernel.mixture, judged[1], coordinates.n_hashes)
+        placed = coordinates.place(judged[0], hashes, kernel.mixture.diagonal(judged[1]))
         near = 1.0 - squared_distances(placed) / 2.0
         draws = [lambda draw=draw: (replace(fold, kernel=near) for fold in draw()) for draw in draws]  # type: ignore[misc]
     gate, folds = decide(draws, training, most=reserved)

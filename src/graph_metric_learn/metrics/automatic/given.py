@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.progress import progress_bar
+from ..._core.validation import as_listed
 from ...features.copies import copy_groups
 from ...features.edge_reading import EdgeReading
 from ...features.onehot import code_columns
@@ -73,6 +74,9 @@ def read_given(metric: GraphMetric, graphs: Any, y: Any, groups: Any, rng: np.ra
         graphs, y, groups = columns_of(first, y, groups)
         after = next(rows, None)
         rest = None if after is None else chain([after], rows)
+    else:
+        given = ("targets", y), ("groups", groups)
+        y, groups = (None if one is None else as_listed(what, one) for what, one in given)
     original = metric.read_new(graphs)
     objective = objective_for(metric.task, original, y)
     target = objective.encode(original, y)

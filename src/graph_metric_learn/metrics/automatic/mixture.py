@@ -16,7 +16,7 @@ from .families import Family, VectorFamily, family_of
 from .recipes import Recipe
 
 AT_ONCE = 200_000  # nodes of graphs that are described together: their features take a gigabyte at most
-_SAME = 1e-6  # how far the least kernel of a family must be from 1 to tell graphs apart
+_SAME = 1e-6  # how far the least kernel of a family must be from the largest to tell graphs apart
 
 Described = dict[str, Any]  # descriptions of some graphs, by the name of the family
 
@@ -106,7 +106,7 @@ def part_of(described: Described, rows: np.ndarray) -> Described:
 
 @dataclass
 class Mixture:
-    """A weighted mean of families, with landmarks as their references: k(G, G) = 1.
+    """A weighted mean of families, with landmarks as their references.
 
     Attributes
     ----------
@@ -136,6 +136,12 @@ class Mixture:
             total = one if total is None else np.add(total, one, out=total)
         return total
 
+    def diagonal(self, described: Described) -> np.ndarray:
+        """k(G, G) of graphs [N]: 1, but for families that grow with the graph."""
+        families = self.describer.families
+        parts = [weight * families[name].diagonal(described[name]) for name, weight in self.weights.items()]
+        return np.sum(parts, axis=0)
+
     def landmarks(self) -> Described:
         """Descriptions of the landmarks."""
         return {name: family.references() for name, family in self.describer.families.items()}
@@ -144,7 +150,7 @@ class Mixture:
 def family_kernels(describer: Describer, described: Described) -> dict[str, np.ndarray]:
     """Kernels [N, N] among graphs, by family; those that tell no two graphs apart are left out."""
     kernels = {name: family.refer_to(described[name]).kernel() for name, family in describer.families.items()}
-    kernels = {name: kernel for name, kernel in kernels.items() if kernel.min() < 1 - _SAME}
+    kernels = {name: kernel for name, kernel in kernels.items() if kernel.min() < kernel.diagonal().max() - _SAME}
     if not kernels:
         raise ValueError("all graphs look the same: no block of node features tells any two apart")
     return kernels

@@ -14,6 +14,7 @@ from ...features.blocks import BLOCKS, BUILT_IN, available_kinds, cloud_of, pars
 from ...graphs import Graphs
 
 MULTISET = "multiset"  # in the place of an embedding: counts of names, compared by their minima
+LINEAR = "linear"  # the same: inner products of counts, which grow with the graph
 WHOLE = "vectors of graphs"  # the same: vectors of whole graphs, of no blocks
 _EMBEDDINGS = tuple(EMBEDDINGS)  # of the library itself
 _DEEPEST = 4  # level of the deepest trees
@@ -31,7 +32,7 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
         the set with the first blocks, the first two, and so on, as `ranges` says. "pairs@h" are pairs of nodes, named
         by the trees of depth h around them, and the length of the shortest path.
     embedding : str
-        "multiset", "vectors of graphs", which have no blocks, or a name in `embeddings.EMBEDDINGS`.
+        "multiset", "linear", "vectors of graphs", which have no blocks, or a name in `embeddings.EMBEDDINGS`.
     words : str
         What is compared, in words of the field.
     ranges : tuple of int
@@ -45,20 +46,20 @@ class Recipe(Saved, frozen=True):  # type: ignore[misc]  # Saved itself is not f
     ranges: Annotated[tuple[Annotated[int, Meta(ge=0, le=100)], ...], Meta(max_length=100)] = ()
 
     def __post_init__(self) -> None:
-        check_choice("embedding", self.embedding, [MULTISET, WHOLE, *EMBEDDINGS])
+        check_choice("embedding", self.embedding, [MULTISET, LINEAR, WHOLE, *EMBEDDINGS])
         if self.embedding == WHOLE:
             if self.sets or self.ranges:
                 raise FieldError("sets", "must be empty for vectors of whole graphs")
             return
-        counted = self.embedding == MULTISET
+        counted = self.embedding in (MULTISET, LINEAR)
         if (
             not self.sets
             or any(not names for names in self.sets)
-            or counted != bool(self.ranges)
+            or (self.embedding == MULTISET) != bool(self.ranges)
             or (counted and len(self.sets) > 1)
         ):
             raise FieldError("sets", "hold no blocks, or do not go with the ranges")
-        if counted and max(self.ranges) != len(self.names) - 1:
+        if self.ranges and max(self.ranges) != len(self.names) - 1:
             raise FieldError("ranges", f"end at {max(self.ranges)}, but there are {len(self.names)} blocks")
         kinds = {BLOCKS[parse_name(name, "sets").kind].categorical for name in self.names}
         wanted = True if counted else EMBEDDINGS[self.embedding].takes_columns
@@ -195,6 +196,9 @@ FAMILIES["pairs of coarse atoms"] = _pairs(
 FAMILIES["bare pairs"] = _pairs("pairs+bare@0", "lengths of shortest paths", lambda carried: carried.labelled)
 FAMILIES["size"] = Recipe("structure", (("size@0",),), "mean", "numbers of nodes and edges")
 
+FAMILIES["counts"] = lambda carried: Recipe(
+    "structure", (("trees@0", *["trees+bare@0"] * carried.labelled),), LINEAR, "numbers of nodes by label and degree"
+)
 FAMILIES["vectors of graphs"] = lambda carried: (
     Recipe("vectors of graphs", (), WHOLE, "vectors of whole graphs") if carried.vectors else None
 )

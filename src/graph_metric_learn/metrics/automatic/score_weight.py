@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Held:
     placed : ndarray [N, r]
         The same as coordinates of the distance.
     kernel : ndarray [N, N]
-        Squared distances without learned scores are (1 − kernel) / spread, of mean 1.
+        Squared distances without learned scores are (k(G, G) / 2 + k(H, H) / 2 − k(G, H)) / spread, of mean 1.
     spread : float
     unit : float
         Mean squared distance of the training graphs by `placed`.
@@ -97,12 +98,13 @@ class Held:
         placed = fewer_columns(scores, scores[fold.train], most)
         some = fold.train[:: max(1, len(fold.train) // _JUDGED)]
         unit = max(float(squared_distances(placed[some]).mean()), 1e-30)
-        spread = max(1.0 - float(fold.kernel[np.ix_(some, some)].mean()), 1e-12)
+        spread = max(float(fold.kernel[some, some].mean() - fold.kernel[np.ix_(some, some)].mean()), 1e-12)
         return cls(fold.train, fold.test, fold.scores, placed, fold.kernel, spread, unit)
 
     def squares(self, rows: np.ndarray, columns: np.ndarray, weight: float) -> np.ndarray:
         """Squared distances [R, C] with learned scores of this weight, float32."""
-        near = (np.float32(1.0) - self.kernel[np.ix_(rows, columns)]) / np.float32(self.spread)
+        own, other = (self.kernel[part, part] / np.float32(2.0) for part in (rows, columns))
+        near = (own[:, None] + other - self.kernel[np.ix_(rows, columns)]) / np.float32(self.spread)
         np.maximum(near, 0.0, out=near)
         if weight > 0:
             near += np.float32(weight / self.unit) * squared_distances(self.placed[rows], self.placed[columns]).astype(
@@ -160,7 +162,8 @@ def decide(
     learned, of_regression = float(table[best, k]), own / max(evidence.weight, 1e-300)
     guess = float(training.objective.guess(training.target, training.target).mean())
     scores = unlearned, learned, of_regression
-    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, training.scorer.name, guess, gain, error), first
+    name: Any = training.scorer.name
+    return ScoreWeight(_WEIGHTS[best], ks[k], *scores, name, guess, gain, error), first
 
 
 def _scores_by_setting(held: Held, test: np.ndarray, training: Training, ks: list[int]) -> tuple[np.ndarray, float]:
@@ -247,7 +250,11 @@ def held_views(folds: Sequence[Held], weight: float, rows: np.ndarray) -> Callab
 
     rows [N] are the indices of the graphs among those that were given.
     """
-    return lambda most: [fold.view(weight, rows, most) for fold in folds]
+    return partial(_views, folds, weight, rows)
+
+
+def _views(folds: Sequence[Held], weight: float, rows: np.ndarray, most: int) -> list[FoldView]:
+    return [fold.view(weight, rows, most) for fold in folds]
 
 
 def _gain(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, np.ndarray]:

@@ -35,7 +35,7 @@ from ...objectives.scoring import SCORERS
 from ..base import CommonParams
 from .coordinates import Coordinates
 from .estimate import Estimate
-from .families import KNOTS, Family, MultisetFamily, Points, VectorFamily, WholeFamily, family_of
+from .families import KNOTS, Family, LinearFamily, MultisetFamily, Points, VectorFamily, WholeFamily, family_of
 from .learned import Learned
 from .mixture import Describer, Mixture, read_by
 from .recipes import FAMILIES, Recipe
@@ -142,16 +142,33 @@ class SavedWhole(Saved, tag="whole", tag_field="kind"):
     points: Annotated[np.ndarray, array("m w")]
 
 
+class SavedLinear(Saved, tag="linear", tag_field="kind"):
+    """The landmarks of a family of counts that are multiplied."""
+
+    vocabulary: Annotated[np.ndarray, array("V", "u")]
+    centre: Annotated[np.ndarray, array("V")]
+    scale: Positive
+    points: Annotated[np.ndarray, array("m V")]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.vocabulary) == 0 or (self.vocabulary[1:] <= self.vocabulary[:-1]).any():
+            raise FieldError("vocabulary", "must ascend, with one name or more")
+
+
 class FamilyState(Saved):
     """What files hold of a family."""
 
     recipe: Recipe
     weight: Positive
-    landmarks: SavedCounts | SavedPoints | SavedWhole
+    landmarks: SavedCounts | SavedPoints | SavedWhole | SavedLinear
 
     @classmethod
     def of(cls, family: Family, weight: float) -> FamilyState:
         """Of a family with references."""
+        if isinstance(family, LinearFamily):
+            saved = SavedLinear(family.vocabulary, family.centre, family.scale, family.points.sets[0])
+            return cls(family.recipe, weight, saved)
         if isinstance(family, MultisetFamily):
             return cls(family.recipe, weight, SavedCounts.of(family.sums))
         if isinstance(family, WholeFamily):
@@ -168,12 +185,21 @@ class FamilyState(Saved):
         for one in [] if recipe.cloud in ("pairs", "graphs") else recipe.names:
             check_choice("recipe.sets", one, [] if blocks is None else blocks.names_)
         saved = self.landmarks
-        homes = {MultisetFamily: SavedCounts, VectorFamily: SavedPoints, WholeFamily: SavedWhole}
+        homes = {
+            MultisetFamily: SavedCounts,
+            VectorFamily: SavedPoints,
+            WholeFamily: SavedWhole,
+            LinearFamily: SavedLinear,
+        }
         if type(saved) is not homes[type(family)]:
             raise FieldError("landmarks", f"do not go with {recipe.embedding!r}")
         with within("landmarks"):
             if isinstance(saved, SavedCounts):
                 family.sums = saved.sums(n_landmarks, len(recipe.names))
+            elif isinstance(saved, SavedLinear):
+                dims_of(saved, m=n_landmarks)
+                family.vocabulary, family.centre, family.scale = saved.vocabulary, saved.centre, saved.scale
+                family.points = Points([saved.points])
             elif isinstance(saved, SavedWhole):
                 dims_of(saved, m=n_landmarks, w=2 * len(saved.knots), K=KNOTS)
                 if (np.diff(saved.knots, axis=1) < 0).any():

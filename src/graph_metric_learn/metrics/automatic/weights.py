@@ -112,8 +112,12 @@ def centred(outputs: np.ndarray) -> np.ndarray:
     return values[:, np.abs(values).max(0) > 0]
 
 
-def even_over(names: Sequence[str], kinds: Mapping[str, str], embeddings: Mapping[str, str]) -> np.ndarray:
-    """Even weights [F] over the families that are cheap to compute; over all where none is."""
-    cheap = [name for name in names if embeddings[name] in _CHEAP] or list(names)
-    even = even_weights({name: kinds[name] for name in cheap})
+def even_over(
+    names: Sequence[str], kinds: Mapping[str, str], embeddings: Mapping[str, str], *, cheap: bool
+) -> np.ndarray:
+    """Even weights [F] over families of bounded kernels: all, or those that are `cheap` to compute, if any are."""
+    chosen = [name for name in names if embeddings[name] != "linear"] or list(names)
+    if cheap:
+        chosen = [name for name in chosen if embeddings[name] in _CHEAP] or chosen
+    even = even_weights({name: kinds[name] for name in chosen})
     return np.array([even.get(name, 0.0) for name in names])

@@ -87,13 +87,14 @@ def choose_width(
     training : Training
     """
     kernel, described = judged
-    full = _score(whole.place(kernel, hashed(mixture, described, whole.n_hashes)), folds, weight, training)
+    diagonal = mixture.diagonal(described)
+    full = _score(whole.place(kernel, hashed(mixture, described, whole.n_hashes), diagonal), folds, weight, training)
     for width in _WIDTHS:
         n_axes, n_hashes = parts_of_width(width, kernel.shape[1])
         if n_axes + n_hashes >= whole.width:
             break
         fewer = whole.first(n_axes, n_hashes)
-        score = _score(fewer.place(kernel, hashed(mixture, described, n_hashes)), folds, weight, training)
+        score = _score(fewer.place(kernel, hashed(mixture, described, n_hashes), diagonal), folds, weight, training)
         if full - score < _COST:
             return fewer, Width(fewer.width, whole.width, score, full)
     return whole, Width(whole.width, whole.width, full, full)

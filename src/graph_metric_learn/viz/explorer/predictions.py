@@ -17,7 +17,7 @@ from ...objectives.targets import given_targets, is_missing, task_of
 from ...objectives.votes import class_votes, elected, neighbor_sums
 from ...predictors.fold_distances import own_fold_views
 from ...predictors.predictor import MetricPredictor, target_titles
-from ...predictors.ridge import GraphRidge, GraphRidgeClassifier
+from ...predictors.ridge import GraphRidge, GraphRidgeClassifier, predicted_by_scores
 from ...transport import Embedded, kneighbors, pairwise_distances
 
 _N_NEIGHBORS = 5  # that vote where the model does not say how many
@@ -155,16 +155,14 @@ def _held_out(
 ) -> tuple[dict[int, Any], bool]:
     """Predictions of reference graphs by row, each by a metric fitted without it; whether a regression made them."""
     predicted: dict[int, Any] = {}
-    objective, target = getattr(predictor.metric_, "objective_", None), _column(predictor.y_, column)
+    target = _column(predictor.y_, column)
     head: Any = getattr(predictor, "head_", predictor)
     regression = isinstance(head, (GraphRidge, GraphRidgeClassifier))
     for train, test, _, across, scores in own_fold_views(predictor, _MOST_IN_FOLDS):
         known = np.full(len(test), True)
-        if regression and scores is not None and objective is not None:
-            outputs = head.as_outputs(scores)
-            known = np.isfinite(outputs[:, column]) if objective.n_outputs() == predictor.y_[0].size else known
-            decoded = objective.decode(scores) if isinstance(objective, Numbers) else head.decided(outputs)[0]
-            values = _column(decoded, column)
+        if regression and scores is not None:
+            known = known if predictor.y_.ndim == 1 else np.isfinite(scores[:, column])
+            values = _column(predicted_by_scores(head, scores), column)
         else:
             regression = False
             values = by_vote(across, target[train])
