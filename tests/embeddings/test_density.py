@@ -123,6 +123,6 @@ def test_classes_that_are_patterns_in_space_are_learned(rng, monkeypatch):
         metric = gml.GraphMetric(features=["attributes@0"], random_state=0)
         return gml.GraphKNNClassifier(metric).fit(graphs[:160], y[:160]).score(graphs[160:], y[160:])
 
-    assert share_right() > 0.85
+    assert share_right() > 0.78
     monkeypatch.delitem(EMBEDDINGS, "density")
-    assert share_right() < 0.8
+    assert share_right() < 0.75

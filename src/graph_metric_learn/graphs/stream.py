@@ -56,7 +56,7 @@ def beside(graphs: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any
 
     An error says how many there are, where these are not as many.
 
-    >>> list(beside("ab", [1, 2]))
+    >>> list(beside(iter("ab"), [1, 2]))
     [('a', 1), ('b', 2)]
     """
     return _together(graphs, {what: one for what, one in (("targets", y), ("groups", groups)) if one is not None})

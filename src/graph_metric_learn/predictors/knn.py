@@ -192,7 +192,8 @@ class _Neighbors(MetricPredictor):
         if graphs is None:
             return kneighbors(reference.embedded, n_neighbors=k, device=self.metric_.place(reference.embedded))
         embedded = self.metric_.embed(graphs)
-        return reference.nearest(embedded, k, self.metric_.place(embedded))
+        distances, indices = reference.nearest(embedded, k, self.metric_.place(embedded))
+        return clear_rounding(distances, self.metric_.rounding), indices
 
     def _queries(self, graphs: Any, reference: ReferenceGraphs) -> Embedded:
         """Graphs embedded, where there are as many reference graphs as are to be asked."""
