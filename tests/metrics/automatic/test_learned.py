@@ -1,43 +1,59 @@
-"""Scores of a regression as coordinates of the distance."""
-
 import numpy as np
 import pytest
 
 from graph_metric_learn.metrics.automatic.exact import Regression, Setting
 from graph_metric_learn.metrics.automatic.learned import Learned
 from graph_metric_learn.metrics.automatic.score_weight import ScoreWeight
+from made_up_vectors import squares_of
+
+COUNT, LANDMARKS = 40, 12
+SETTING = Setting(0.5, 0.1)
 
 
-def learned(rng, weight=2.0, most=9):
-    gate = ScoreWeight(weight, 3, 0.5, 0.6, 0.7, "", 0.4, 1.0, 0.1)
-    alpha, mean = rng.normal(size=(20, 3)), np.array([0.2, 0.3, 0.5])
-    alpha -= alpha.mean(1, keepdims=True)  # scores add up to 1, as those of classes do
-    kernel = rng.uniform(size=(40, 20))
-    scores = kernel @ alpha + mean
-    regression = Regression(Setting(0.5, 1.0), alpha, mean, [])
-    return Learned.of(gate, regression, scores, most, 40, np.arange(20, dtype=np.uint64)), kernel, scores
+def learned_from(rng, weight=3.0, outputs=3, most=9):
+    """A regression whose outputs add up to 1, as those of classes; and kernels of graphs to its landmarks."""
+    kernel = rng.random((COUNT, LANDMARKS))
+    alpha, mean = rng.normal(size=(LANDMARKS, outputs)), np.full(outputs, 1 / outputs)
+    if outputs > 1:
+        alpha -= alpha.mean(1, keepdims=True)
+    gate = ScoreWeight(weight, 7, 0.5, 0.6, 0.7, "", 0.3, 0.5, 0.1)
+    names = np.arange(LANDMARKS, dtype=np.uint64)
+    learned = Learned.of(gate, Regression(SETTING, alpha, mean, []), kernel @ alpha + mean, most, COUNT, names)
+    return learned, kernel
 
 
-def test_distances_of_placed_scores_are_those_of_the_scores_of_mean_weight(rng):
-    one, kernel, scores = learned(rng)
-    assert one.width == 2  # three scores that add up to 1 differ in two directions
-    np.testing.assert_allclose(one.scores(kernel), scores)
-    placed = one.placed(scores).astype(float)
-    squares, wanted = (((v[:, None] - v) ** 2).sum(-1) for v in (placed, scores))
-    np.testing.assert_allclose(squares, 2.0 * wanted / wanted.mean(), atol=1e-5)
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_scores_join_the_distance_by_their_weight(rng, outputs):
+    """weight / mean · |f(G) − f(H)|², with f the regression itself."""
+    learned, kernel = learned_from(rng, outputs=outputs)
+    scores = learned.scores(kernel)
+    np.testing.assert_allclose(scores, kernel @ learned.alpha + learned.mean)
+    wanted = 3.0 * squares_of(scores) / squares_of(scores).mean()
+    placed = learned.placed(scores)
+    assert placed.dtype == np.float32
+    np.testing.assert_allclose(squares_of(placed), wanted, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("most", [0, 1])
-def test_scores_get_no_more_coordinates_than_there_are(rng, most):
-    assert learned(rng, most=most)[0].width == most
+def test_scores_of_classes_differ_in_one_direction_less(rng):
+    """They add up to 1."""
+    learned, kernel = learned_from(rng)
+    assert learned.width == 2
+    np.testing.assert_allclose(learned.basis.T @ learned.basis, np.eye(2), atol=1e-12)
+    narrow, _ = learned_from(np.random.default_rng(0), most=1)
+    assert narrow.width == 1
+    assert narrow.placed(narrow.scores(kernel)).shape == (COUNT, 1)
 
 
-def test_without_weight_scores_are_no_part_of_the_distance(rng):
-    assert learned(rng, weight=0.0)[0].width == 0
+def test_scores_without_weight_have_no_coordinates(rng):
+    learned, _ = learned_from(rng, weight=0.0)
+    assert learned.width == 0
+    assert learned.basis.shape[1] == 2
 
 
-def test_another_regression_keeps_what_was_found(rng):
-    one, _, _ = learned(rng)
-    other = Learned.refitted(one, 2 * one.alpha, one.mean, 80)
-    assert (other.n_graphs, other.gate, other.width) == (80, one.gate, 2)
-    np.testing.assert_array_equal(other.alpha, 2 * one.alpha)
+def test_another_regression_on_the_same_landmarks(rng):
+    learned, _ = learned_from(rng)
+    again = Learned.refitted(learned, 2 * learned.alpha, learned.mean + 1, 99)
+    assert (again.n_graphs, learned.n_graphs) == (99, COUNT)
+    np.testing.assert_array_equal(again.alpha, 2 * learned.alpha)
+    np.testing.assert_array_equal(again.basis, learned.basis)
+    assert again.unit == learned.unit

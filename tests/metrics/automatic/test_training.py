@@ -1,44 +1,49 @@
-"""Training graphs: their folds, and how much each counts."""
-
 import numpy as np
 import pytest
 
 from graph_metric_learn.metrics.automatic.training import N_FOLDS, Training
-from graph_metric_learn.objectives import Classes, SeveralLabels
-from graph_metric_learn.objectives.scoring import Scorer
+from graph_metric_learn.objectives import Classes, Numbers, SeveralLabels
+from graph_metric_learn.objectives.scoring import scorer_for
 
 
-def training(target, objective=None, groups=None):
-    objective = objective or Classes.of(np.asarray(target))[0]
-    return Training(
-        objective, Scorer(objective), np.asarray(target), np.arange(len(target)) if groups is None else groups
-    )
+def training_of(made, groups=None):
+    objective, target = made
+    groups = np.arange(len(target)) if groups is None else groups
+    return Training(objective, scorer_for("auto", objective, target), target, groups)
 
 
-def test_groups_are_in_one_fold_and_classes_in_all(rng):
-    groups = np.repeat(np.arange(30), 2)
-    target = np.repeat(np.arange(30) % 2, 2)
-    folds = training(target, groups=groups).folds(rng)
-    assert set(folds) == set(range(N_FOLDS))
-    assert (folds[::2] == folds[1::2]).all()
-    assert all(len(np.unique(target[folds == fold])) == 2 for fold in range(N_FOLDS))
+def test_outputs_are_those_of_the_objective():
+    np.testing.assert_array_equal(training_of(Classes.of(np.array([0, 1, 1]))).outputs, [[1, 0], [0, 1], [0, 1]])
+    table = np.array([[0, np.nan], [1, 1]])
+    np.testing.assert_array_equal(training_of(SeveralLabels.of(table)).outputs, table)
+
+
+def test_a_part_keeps_what_belongs_together():
+    training = training_of(Classes.of(np.array([0, 1, 0, 1])), np.array([4, 4, 2, 9]))
+    part = training.part(np.array([3, 0]))
+    assert part.target.tolist() == [1, 0]
+    assert part.groups.tolist() == [9, 4]
+    assert part.outputs.shape == (2, 2)  # also of classes that are not among them
+    assert training.part(np.array([0, 2])).outputs.shape == (2, 2)
+
+
+def test_folds_hold_each_graph_once_and_groups_together(rng):
+    groups = np.arange(60) // 4
+    folds = training_of(Classes.of(np.arange(60) % 3), groups).folds(rng)
+    assert sorted(set(folds)) == list(range(N_FOLDS))
+    assert all(len(set(folds[groups == group])) == 1 for group in groups)
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
-def test_graphs_of_rare_classes_count_more(power):
-    target = np.array([0] * 16 + [1] * 4)
-    weights = training(target).row_weights(power)
-    assert weights.mean() == pytest.approx(1)
-    assert weights[-1] / weights[0] == pytest.approx(4**power)
+def test_weights_of_graphs_go_by_the_size_of_their_class(power):
+    training = training_of(Classes.of(np.array(["a"] * 8 + ["b"] * 2)))
+    weights = training.row_weights(power)
+    assert weights.mean() == pytest.approx(1.0)
+    assert weights[9] / weights[0] == pytest.approx(4.0**power)
 
 
-def test_without_power_and_with_several_labels_all_count_the_same():
-    assert training([0, 0, 1]).row_weights(0.0) is None
-    table = np.array([[0.0, 1.0], [1.0, np.nan]])
-    assert training(table, SeveralLabels.of(table)[0]).row_weights(1.0) is None
-
-
-def test_a_part_has_its_own_targets_and_groups():
-    part = training([0, 1, 1, 0], groups=np.array([7, 7, 8, 9])).part(np.array([1, 3]))
-    assert (part.target.tolist(), part.groups.tolist(), len(part)) == ([1, 0], [7, 9], 2)
-    assert part.outputs.tolist() == [[0, 1], [1, 0]]
+def test_all_count_the_same_unless_asked():
+    classes = training_of(Classes.of(np.arange(6) % 2))
+    assert classes.row_weights(0.0) is None
+    numbers, labels = training_of(Numbers.of(np.arange(6.0))), training_of(SeveralLabels.of(np.eye(3)))
+    assert numbers.row_weights(1.0) is labels.row_weights(1.0) is None
