@@ -38,3 +38,8 @@ def test_options_that_make_no_sense(options, words):
 )  # fmt: skip
 def test_others(options):
     check_options(gml.GraphMetric(**options))
+
+
+def test_features_and_families_are_not_named_together():
+    with pytest.raises(ValueError, match="give one of them"):
+        check_options(gml.GraphMetric(features=["trees@0"], families=["trees"]))

@@ -18,8 +18,8 @@ from ...linalg.ridge import fit_ridge, held_out_fits, weighted_means
 from .training import Training
 from .weights import SHARES, centred, likeliest_weights, mixed_weights
 
-PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ that are tried, for kernels with k(G, G) = 1
-_START = 3  # which of them is tried first
+PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # λ that are tried, for kernels with k(G, G) = 1
+_START = 5  # which of them is tried first
 _WEIGHED_ON = 300  # graphs that the likeliest weights are found on
 _GAPS = 3  # sets of targets, each with gaps of its own, that are not filled where settings are tried
 _GRAPHS = 1000  # folds are drawn anew until about so many graphs were held out

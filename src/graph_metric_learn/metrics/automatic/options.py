@@ -29,6 +29,9 @@ def check_options(metric: GraphMetric) -> None:
         raise ValueError(f'features must be "auto" or a list of blocks, such as ["wl@1"], got {metric.features!r}')
     if not _is_auto_or_names(metric.families):
         raise ValueError(f'families must be "auto" or a list of names, such as ["trees"], got {metric.families!r}')
+    named = [name for name in ("features", "families") if not isinstance(getattr(metric, name), str)]
+    if len(named) == 2:
+        raise ValueError("features and families both say what to look at: give one of them")
     for name in [] if isinstance(metric.families, str) else metric.families:
         one_of("families", name, FAMILIES)
 
