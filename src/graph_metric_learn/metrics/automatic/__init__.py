@@ -1,4 +1,4 @@
-"""GraphMetric: candidates, their selection, learning."""
+"""GraphMetric: families of kernels, their weights, a regression on all graphs, compact coordinates."""
 
 from .estimator import GraphMetric
 
