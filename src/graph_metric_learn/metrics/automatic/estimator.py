@@ -299,7 +299,7 @@ class GraphMetric(BaseGraphMetric):
 
     # --- using the metric ----------------------------------------------------------------------------------------
 
-    rounding = 5e-5  # the mean square of distances is about 1; what graphs are embedded together changes the last digits
+    rounding = 5e-5  # the mean square of distances is about 1; graphs embedded together change the last digits
 
     def transform(self, graphs: Any) -> np.ndarray:
         """Vectors [N, d], float32, whose Euclidean distance is the distance of the graphs.
