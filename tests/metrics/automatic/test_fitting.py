@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -198,3 +199,12 @@ def test_there_must_be_something_to_go_on_from():
     for metric in (gml.GraphMetric(**OPTIONS).fit(graphs), gml.GraphMetric(**OPTIONS, learn=False).fit(graphs, y)):
         with pytest.raises(ValueError, match="there is nothing to go on from"):
             metric.partial_fit(graphs, y)
+
+
+def test_what_the_larger_class_has_is_said_of_all_graphs(rng):
+    """Of a rare class more than others are judged: the report speaks of all graphs."""
+    y = (np.arange(2000) % 20 == 0).astype(int)
+    graphs = [nx.cycle_graph(5 + int(rng.integers(4)) + 3 * kind) for kind in y]
+    gate = gml.GraphMetric(n_landmarks=200, random_state=0).fit(graphs, y).learned_.gate
+    assert gate.scored_by == "roc_auc"
+    assert gate.guess == pytest.approx(0.95, abs=0.02)

@@ -242,7 +242,12 @@ def fit_more(metric: GraphMetric, resume: Resume, chunks: Iterable[Chunk]) -> Fi
         return None
     regression, to_landmarks = regression_of(resume.passed, resume.setting, judged, kept, tests)
     parts = to_landmarks, kept["described"]
-    return keep(metric, resume.kernel, regression, judged, parts, kept["index"], resume.names, resume.n_graphs)
+    fitted = keep(metric, resume.kernel, regression, judged, parts, kept["index"], resume.names, resume.n_graphs)
+    assert fitted.learned is not None
+    known = resume.training  # at random, while of a rare class more than others are judged
+    guess = float(known.objective.guess(known.target, known.target).mean())
+    gate = msgspec.structs.replace(fitted.learned.gate, guess=guess)
+    return replace(fitted, learned=msgspec.structs.replace(fitted.learned, gate=gate))
 
 
 def first_pass(metric: GraphMetric, resume: Resume) -> Pass:
