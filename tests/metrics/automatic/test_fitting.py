@@ -203,7 +203,7 @@ def test_there_must_be_something_to_go_on_from():
 
 def test_what_the_larger_class_has_is_said_of_all_graphs(rng, monkeypatch):
     """Of a rare class more than others are judged: the report speaks of all graphs."""
-    monkeypatch.setattr(fitting, "JUDGED", 400)
+    monkeypatch.setattr(fitting, "JUDGED", 600)
     y = (np.arange(2000) % 20 == 0).astype(int)
     graphs = [nx.cycle_graph(5 + int(rng.integers(4)) + 3 * kind) for kind in y]
     gate = gml.GraphMetric(n_landmarks=200, random_state=0).fit(graphs, y).learned_.gate
