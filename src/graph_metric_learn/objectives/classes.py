@@ -170,19 +170,16 @@ def elected_output(outputs: np.ndarray) -> np.ndarray:
     return (outputs >= outputs.max(1, keepdims=True) - 1e-9).argmax(1)
 
 
-def scored_classes(graphs: Graphs, y: Any) -> np.ndarray:
-    """Class labels [N], checked as in `check_classes`, but they may all be the same."""
-    targets = given_targets(graphs, y)
-    if targets is None:
-        raise ValueError("no class labels: pass y, or graphs that carry them (Data.y)")
-    targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
-    if targets.shape != (len(graphs),) or targets.dtype.kind == "O":
-        raise ValueError(f"{len(graphs)} graphs, but class labels of shape {targets.shape}, or some are missing")
+def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
+    """Class labels of the graphs [N] that can be learned from, or a clear error."""
+    targets = scored_classes(graphs, y)
+    if len(np.unique(targets)) < 2:
+        raise ValueError("all graphs are of one class: a metric is learned from at least two")
     return targets
 
 
-def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
-    """Class labels of the graphs [N], or a clear error."""
+def scored_classes(graphs: Graphs, y: Any) -> np.ndarray:
+    """The same, but they may all be of one class."""
     targets = given_targets(graphs, y)
     if targets is None:
         raise ValueError('no class labels: pass y, or graphs that carry them (Data.y, or graph.graph["y"])')
@@ -203,6 +200,4 @@ def check_classes(graphs: Graphs, y: Any) -> np.ndarray:
             "class labels must be discrete: whole numbers or strings; other numbers are for GraphRegressor, or a "
             'metric with task="numbers"'
         )
-    if len(np.unique(targets)) < 2:
-        raise ValueError("all graphs are of one class: a metric is learned from at least two")
     return targets

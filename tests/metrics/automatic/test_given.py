@@ -159,3 +159,8 @@ def test_one_embedding_for_all_that_it_can_take(embedding):
     assert all(name.endswith(f"({embedding})") for name in recipes)
     trees = {name for recipe in recipes.values() for name in recipe.names if name.startswith("trees")}
     assert bool(trees) == (embedding == "histogram")
+
+
+def test_a_stream_without_graphs():
+    with pytest.raises(ValueError, match="no graphs were given"):
+        gml.GraphMetric().fit(iter([]), iter([]))

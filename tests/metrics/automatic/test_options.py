@@ -43,3 +43,8 @@ def test_others(options):
 def test_features_and_families_are_not_named_together():
     with pytest.raises(ValueError, match="give one of them"):
         check_options(gml.GraphMetric(features=["trees@0"], families=["trees"]))
+
+
+def test_a_device_that_is_not_there_is_refused_whatever_the_number_of_graphs():
+    with pytest.raises(ValueError, match="unknown device='gpu'"):
+        check_options(gml.GraphMetric(device="gpu"))

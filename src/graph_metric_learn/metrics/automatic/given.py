@@ -110,7 +110,7 @@ def columns_of(rows: Sequence[tuple[Any, ...]], y: Any, groups: Any) -> tuple[An
     """Graphs, targets and groups, from rows of those that are there."""
     parts = [list(part) for part in zip(*rows, strict=True)] or [[]]
     left = iter(parts[1:])
-    targets, together = (None if one is None else next(left) for one in (y, groups))
+    targets, together = (None if one is None else next(left, []) for one in (y, groups))
     return parts[0], targets, together
 
 

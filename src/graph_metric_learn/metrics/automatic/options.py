@@ -8,6 +8,7 @@ from ..._core.validation import one_of, whole_number
 from ...embeddings import EMBEDDINGS
 from ...objectives import OBJECTIVES
 from ...objectives.scoring import SCORERS
+from ...transport.devices import resolve_device
 from .recipes import FAMILIES
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def check_options(metric: GraphMetric) -> None:
     one_of("embedding", metric.embedding, ("auto", *EMBEDDINGS))
     one_of("task", metric.task, ("auto", *OBJECTIVES))
     one_of("scoring", metric.scoring, SCORERS)
+    resolve_device(metric.device)  # an error where there is no such device
     if metric.class_weight is not None:
         one_of("class_weight", metric.class_weight, ("auto", "balanced"))
     for name, least in (("n_components", 1), ("n_landmarks", 10)):
